@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fleet: for each host, sampled = stored + lost + in flight, whatever became of its batches."""
+"""The fleet: for each host, sampled = stored + lost + in transit, for any fate of its batches."""
 import json
 import subprocess
 import time
@@ -16,14 +16,14 @@ AGENT_PERIOD = 10**9 // 19
 def status(protos, sampled, batch=0, node=b"n1", lost=None, truncated=None, at=None, version=b"1.2",
            oldest=0):
     """An AgentStatus, serialized."""
-    said = protos.status.AgentStatus(
+    made = protos.status.AgentStatus(
         node=node, version=version, sampled=sampled, batch_samples=batch, spool_oldest=oldest,
         time_unix_nano=round((time.time() if at is None else at) * 1000) * 1_000_000)
     for reason, samples in (lost or {}).items():
-        said.lost.add(reason=reason.encode(), samples=samples)
+        made.lost.add(reason=reason.encode(), samples=samples)
     for reason, samples in (truncated or {}).items():
-        said.truncated.add(reason=reason.encode(), samples=samples)
-    return said.SerializeToString()
+        made.truncated.add(reason=reason.encode(), samples=samples)
+    return made.SerializeToString()
 
 
 class Host:
@@ -33,19 +33,19 @@ class Host:
         self.cell, self.protos, self.id, self.epoch = cell, protos, f"{name}/id", epoch
         self.sampled = 0
 
-    def send(self, sequence, ticks, value=None, at_ms=None, **said):
-        self.sampled = said.pop("sampled", self.sampled + ticks)
+    def send(self, sequence, ticks, value=None, at_ms=None, **fields):
+        self.sampled = fields.pop("sampled", self.sampled + ticks)
         value = value or cpu_message(self.protos, self.id, {(0x10,): ticks}, at_ms=at_ms)
         self.cell.produce(value, key=self.id.encode(), headers=headers(
-            sequence, self.epoch, status(self.protos, self.sampled, ticks, **said)))
+            sequence, self.epoch, status(self.protos, self.sampled, ticks, **fields)))
 
     def seen(self):
-        """Its entry, whose sum closes; None while there is none."""
+        """The host's entry, which is balanced, or None."""
         found = [host for host in look(self.cell) if host["host"] == self.id]
         return found[0] if found else None
 
     def becomes(self, **wanted):
-        """Wait until its entry says so, and return it."""
+        """Wait until the host's entry has these fields, and return it."""
         def is_so():
             entry = self.seen() or {}
             assert {name: entry.get(name) for name in wanted} == wanted
@@ -54,7 +54,7 @@ class Host:
 
 
 def look(cell, **params):
-    """The fleet. Every sum of it closes."""
+    """The entries of the fleet; each is balanced."""
     hosts = cell.data("fleet", **params)
     for host in hosts:
         lost = sum(host["lost"].values())
@@ -69,7 +69,7 @@ def host(cell, protos, request):
     return Host(cell, protos, request.node.name.removeprefix("test_"))
 
 
-def test_a_host_is_shown_with_what_its_agent_last_said(host):
+def test_a_host_is_shown_with_its_agents_last_status(host):
     host.send(1, 5, sampled=8, lost={"ring_full": 3, "malformed": 0}, at=1_700_000_000.25)
     host.send(2, 2, node=b"web-1", version=b"9.9", sampled=11, lost={"ring_full": 4},
               truncated={"user_too_deep": 2, "user_unmapped": 0}, at=1_700_000_010.25)
@@ -80,7 +80,7 @@ def test_a_host_is_shown_with_what_its_agent_last_said(host):
         "lost": {"ring_full": 4}, "truncated": {"user_too_deep": 2}}
 
 
-def test_a_batch_without_samples_tells_of_losses(protos, host):
+def test_a_batch_without_samples_reports_losses(protos, host):
     nothing = protos.profiles.ProfilesData()
     nothing.dictionary.string_table.append(b"")
     host.send(1, 5)
@@ -91,7 +91,7 @@ def test_a_batch_without_samples_tells_of_losses(protos, host):
                  lost={"agent_killed": 4, "ring_full": 2})
 
 
-def test_a_batch_that_comes_twice_is_stored_once_and_counted_apart(host):
+def test_a_batch_that_arrives_twice_is_stored_once_and_counted_as_duplicate(host):
     for _ in range(2):
         host.send(1, 5, sampled=5)
     host.send(2, 1)
@@ -99,7 +99,7 @@ def test_a_batch_that_comes_twice_is_stored_once_and_counted_apart(host):
     host.becomes(sampled=6, stored=6, in_flight=0, duplicate=1, lost={})
 
 
-def test_what_has_not_come_is_in_flight_until_it_comes(host):
+def test_a_missing_batch_is_in_transit_until_it_arrives(host):
     host.send(1, 5, sampled=5)
     host.send(3, 2, sampled=10)
     host.becomes(sampled=10, stored=7, in_flight=3, missing=1)
@@ -109,7 +109,7 @@ def test_what_has_not_come_is_in_flight_until_it_comes(host):
     host.becomes(sampled=10, stored=10, in_flight=0, missing=0)
 
 
-def test_what_the_agent_has_no_more_and_never_came_is_lost_as_gap_until_it_comes(host):
+def test_a_missing_batch_that_left_the_spool_is_a_gap_until_it_arrives(host):
     host.send(1, 5, sampled=5, oldest=1)
     host.send(4, 2, sampled=14, oldest=2)
     host.becomes(sampled=14, stored=7, in_flight=7, missing=2, lost={})
@@ -119,14 +119,14 @@ def test_what_the_agent_has_no_more_and_never_came_is_lost_as_gap_until_it_comes
     host.send(6, 1, sampled=16, oldest=5)
     host.becomes(sampled=16, stored=9, in_flight=0, missing=0, lost={"gap": 7})
 
-    # From a partition that the host had before.
+    # From a partition to which the host produced before.
     host.send(2, 3, sampled=8, oldest=1)
     host.becomes(sampled=16, stored=12, in_flight=0, missing=0, lost={"gap": 4}, duplicate=0)
     host.send(3, 4, sampled=12, oldest=1)
     host.becomes(sampled=16, stored=16, in_flight=0, missing=0, lost={})
 
 
-def test_what_kafkas_retention_took_before_it_was_read_is_lost_as_gap(cell, protos):
+def test_batches_deleted_by_retention_before_they_were_read_are_a_gap(cell, protos):
     with Cell(cell.fleet, f"{cell.name}_expired", partitions=1) as own:
         own.start()
         host = Host(own, protos, "expired")
@@ -136,7 +136,7 @@ def test_what_kafkas_retention_took_before_it_was_read_is_lost_as_gap(cell, prot
         for sequence in (2, 3):
             host.send(sequence, 4, oldest=sequence)
         own.delete_records(0, before=3)
-        host.send(4, 1, oldest=3)  # its acknowledgement was still on its way
+        host.send(4, 1, oldest=3)  # before the acknowledgement arrived
         own.start_service(own.ingester)
 
         host.becomes(sampled=14, stored=6, in_flight=8, missing=1, lost={})
@@ -161,7 +161,7 @@ def test_a_rejected_batch_that_is_late_is_lost_too(host):
     host.becomes(sampled=12, stored=5, in_flight=0, lost={"rejected": 7})
 
 
-def test_samples_out_of_time_are_lost_by_reason(host):
+def test_samples_too_old_or_too_far_ahead_are_lost_by_reason(host):
     now = int(time.time() * 1000)
     host.send(1, 5, at_ms=now - 30 * DAY_MS)
     host.send(2, 3, at_ms=now + 3_600_000)
@@ -170,7 +170,7 @@ def test_samples_out_of_time_are_lost_by_reason(host):
     host.becomes(sampled=10, stored=2, in_flight=0, lost={"too_old": 5, "too_far_ahead": 3})
 
 
-def test_what_we_gave_up_waiting_for_is_lost_as_gap(cell, host):
+def test_missing_batches_that_are_given_up_are_lost_as_gap(cell, host):
     host.send(1, 5)
     host.send(3, 2, sampled=10)
     host.becomes(in_flight=3, missing=1)
@@ -180,7 +180,7 @@ def test_what_we_gave_up_waiting_for_is_lost_as_gap(cell, host):
     host.becomes(sampled=10, stored=7, in_flight=0, missing=0, lost={"gap": 3})
 
 
-def test_a_new_spool_goes_on_with_the_same_host(cell, protos, host):
+def test_a_new_spool_continues_the_counts_of_its_host(cell, protos, host):
     host.send(1, 5)
     host.send(2, 4, lost={"ring_full": 2}, sampled=11)
     after = Host(cell, protos, host.id.removesuffix("/id"), epoch=2)
@@ -189,7 +189,7 @@ def test_a_new_spool_goes_on_with_the_same_host(cell, protos, host):
     host.becomes(sampled=15, stored=12, in_flight=0, lost={"ring_full": 3}, version="2.0")
 
 
-def test_a_new_spool_may_give_up_what_waited_in_the_old_one(cell, protos, host):
+def test_a_new_spool_may_report_the_loss_of_batches_of_the_old_spool(cell, protos, host):
     host.send(1, 5)
     host.send(3, 4, sampled=12)
     host.becomes(in_flight=3)
@@ -199,7 +199,7 @@ def test_a_new_spool_may_give_up_what_waited_in_the_old_one(cell, protos, host):
     host.becomes(sampled=15, stored=12, in_flight=0, lost={"spool_full": 3})
 
 
-def test_less_than_nothing_in_flight_is_explained(cell, protos, host):
+def test_a_negative_count_in_transit_is_explained(cell, protos, host):
     host.send(1, 5, lost={"spool_full": 2})
     silent = Host(cell, protos, host.id.removesuffix("/id") + "_silent")
     cell.produce(cpu_message(protos, "silent", {(1,): 4}), key=silent.id.encode(),
@@ -237,7 +237,7 @@ def test_a_fleet_is_read_in_pages(cell, protos):
     assert hosts == look(cell)
 
 
-def test_more_hosts_than_an_answer_has_room_for_are_422(cell, protos):
+def test_more_hosts_than_the_limit_of_a_response_are_422(cell, protos):
     with Cell(cell.fleet, f"{cell.name}_many", partitions=1) as many:
         many.start()
         many.rows("INSERT INTO agent_status SELECT 'h' || i, 1, 1, 1, '{}', 0, %s, 'n', 'v', 3, 0,"
@@ -255,7 +255,7 @@ def test_more_hosts_than_an_answer_has_room_for_are_422(cell, protos):
 @pytest.mark.parametrize("params, sentence", [
     ({"limit": "0"}, "from 1 to 10000"), ({"limit": "10001"}, "from 1 to 10000"),
     ({"limit": "all"}, "from 1 to 10000"), ({"after": b"\xff"}, "host id")])
-def test_a_page_that_is_none_is_400(cell, params, sentence):
+def test_an_invalid_page_is_400(cell, params, sentence):
     status_, body = cell.api("fleet", **params)
 
     assert (status_, json.loads(body)["errorType"]) == (400, "bad_data")
@@ -265,7 +265,7 @@ def test_a_page_that_is_none_is_400(cell, params, sentence):
 # a real agent
 
 @pytest.mark.machine
-def test_the_sum_of_a_real_agent_closes_at_every_look(cell):
+def test_a_real_agent_is_balanced_at_every_poll(cell):
     agent = cell.service("agent", flags={"profiling-duration": "1s", "node": "real"})
 
     def real():
@@ -285,12 +285,12 @@ def test_the_sum_of_a_real_agent_closes_at_every_look(cell):
     run_for(4)
     agent.stop()
 
-    def rests():
+    def is_settled():
         entry = real()
         assert entry["in_flight"] == 0 and entry["missing"] == 0
         assert entry["sampled"] > killed["sampled"] > 0
         assert entry["stored"] * AGENT_PERIOD == cell.total('{node="real"}')
         return entry
 
-    last = wait_until(rests, what="all of it")
-    stays(lambda: real() == last, 1, what="at rest")
+    last = wait_until(is_settled, what="all samples stored")
+    stays(lambda: real() == last, 1, what="no further change")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that is full of what PostgreSQL does not take, and what may happen just then."""
+"""Events while the ingester's memory is full of samples that PostgreSQL rejects."""
 import os
 import signal
 import time
@@ -15,8 +15,8 @@ FRAMES, STACKS, ROUND = 30, 2000, 20
 
 @pytest.fixture
 def full(servers, protos, request):
-    """A cell whose ingester has paused: PostgreSQL takes no rows, and a sixth of its memory (64 MB,
-    or as a test has it) waits to be stored. (cell, counts)"""
+    """(cell, counts) with a paused ingester: PostgreSQL rejects all rows, and samples of a sixth of
+    the ingester's memory limit (64 MB, or the test's parameter) wait to be stored."""
     name = "full_" + "".join(c for c in request.node.name if c.isalnum())[5:40]
     with Cell(servers, name, partitions=2) as cell:
         cell.ingester_flags["memory-limit"] = getattr(request, "param", "64MB")
@@ -34,7 +34,7 @@ def full(servers, protos, request):
 
 
 def fill(cell, protos):
-    """Messages until reading is paused; how many there are of each partition."""
+    """Produce messages until reading is paused; returns the number of messages by partition."""
     counts = [0, 0]
     for _ in range(20):
         messages = [cpu_message(protos, "many", {tuple(os.urandom(FRAMES)): 1
@@ -47,11 +47,11 @@ def fill(cell, protos):
 
 
 def wait_for_pause(cell, produced):
-    """True when it has paused, false when it has read all there is."""
+    """True if the ingester has paused, false if it has read all messages."""
     def is_settled():
         now = metrics(cell.ingester)
         return now["decima_ingester_paused"] or now["decima_ingester_messages_total"] >= produced
-    wait_until(is_settled, 60, "paused, or nothing left to be read")
+    wait_until(is_settled, 60, "paused, or all messages read")
     return metrics(cell.ingester)["decima_ingester_paused"] == 1
 
 
@@ -61,11 +61,11 @@ def assert_stored(cell, messages):
     assert metrics(cell.ingester)["decima_ingester_paused"] == 0
 
 
-def test_a_fence_that_is_lost_while_reading_is_paused_lets_it_go_on(full):
+def test_after_a_fence_is_lost_while_paused_reading_continues(full):
     cell, counts = full
     with cell.connect() as db, db.transaction():
         db.execute("DROP TRIGGER away ON chunk_raw")
-        # As if somebody else had stored two more messages of partition 0.
+        # As if another ingester had stored two more messages of partition 0.
         db.execute("UPDATE consumer_offset SET next_offset = 3, last_timestamp_ms = NULL"
                    " WHERE partition = 0")
 
@@ -73,7 +73,7 @@ def test_a_fence_that_is_lost_while_reading_is_paused_lets_it_go_on(full):
     assert metrics(cell.ingester)["decima_ingester_fences_lost_total"] >= 1
 
 
-def test_the_lag_of_a_partition_is_what_kafka_has_beyond_what_was_read(full, protos):
+def test_the_lag_of_a_partition_is_the_number_of_unread_messages(full, protos):
     cell, counts = full
 
     def lag():
@@ -81,22 +81,22 @@ def test_the_lag_of_a_partition_is_what_kafka_has_beyond_what_was_read(full, pro
         return [now[f'decima_ingester_partition_lag_messages{{partition="{i}"}}'] for i in (0, 1)]
 
     wait_until(lambda: sum(lag()) == 2 + sum(counts) - metrics(cell.ingester)[
-        "decima_ingester_messages_total"], 60, "all that was produced and not read")
+        "decima_ingester_messages_total"], 60, "the lag of all unread messages")
     first, second = lag()
 
     os.kill(cell.ingester.pid(), signal.SIGSTOP)
     message = cpu_message(protos, "more", {(1,): 1})
     cell.produce_all((message, {"partition": int(i < 3)}) for i in range(10))
     os.kill(cell.ingester.pid(), signal.SIGCONT)
-    wait_until(lambda: lag() == [first + 7, second + 3], 60, "ten more")
+    wait_until(lambda: lag() == [first + 7, second + 3], 60, "a lag of ten more messages")
 
     with cell.connect() as db:
         db.execute("DROP TRIGGER away ON chunk_raw")
     assert_stored(cell, sum(counts))
-    wait_until(lambda: lag() == [0, 0], 60, "nothing left")
+    wait_until(lambda: lag() == [0, 0], 60, "no lag")
 
 
-def test_a_partition_is_as_fresh_as_its_newest_sample(full, protos):
+def test_the_freshness_of_a_partition_is_the_time_of_its_newest_sample(full, protos):
     cell, counts = full
     with cell.connect() as db:
         db.execute("DROP TRIGGER away ON chunk_raw")
@@ -108,7 +108,7 @@ def test_a_partition_is_as_fresh_as_its_newest_sample(full, protos):
         name = ("decima_ingester_partition_newest_sample_timestamp_seconds"
                 f'{{partition="{partition}"}}')
         wait_until(lambda name=name, at=at_ms[partition] // 1000:
-                   metrics(cell.ingester)[name] == at, 60, "it is stored")
+                   metrics(cell.ingester)[name] == at, 60, "the time of the sample")
 
 
 def test_pauses_are_counted(full):
@@ -117,7 +117,7 @@ def test_pauses_are_counted(full):
 
 
 @pytest.mark.parametrize("full", ["256MB"], indirect=True)
-def test_memory_stays_within_its_limit_when_all_is_of_one_service(full):
+def test_memory_of_samples_of_one_service_stays_within_its_limit(full):
     cell, counts = full
     with cell.connect() as db:
         db.execute("DROP TRIGGER away ON chunk_raw")

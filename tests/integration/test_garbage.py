@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever stands on the topic: each gets its clear answer, memory stays bounded, nothing dies, the
-partition goes on. (What a message may be refused for otherwise: test_reasons.py.)"""
+"""Malformed and oversized messages on the topic: each is counted by its reason, memory stays
+bounded, the ingester lives, and the partition goes on. (Other rejections: test_reasons.py.)"""
 import itertools
 
 import confluent_kafka
@@ -10,22 +10,22 @@ from harness import DEADLINE, metrics, wait_until
 from otlp_messages import PERIOD, cpu_message, headers
 
 MB = 1 << 20
-HELD_MAX = 160 * MB  # beyond an idle ingester's memory: a message of 64 MB, and what it becomes
+GROWTH_MAX = 160 * MB  # more than an idle ingester uses: a message of 64 MB and its decoded form
 NUMBERS = itertools.count()
 
 
 @pytest.fixture
 def goes_on(cell, protos):
-    """Behind whatever a test puts on partition 0 a message is read, by the same process."""
+    """After the test, the same process reads one more message of partition 0."""
     pid = cell.ingester.pid()
     before = resident(pid)
     yield
     comm = f"behind-{next(NUMBERS)}"
     cell.produce(cpu_message(protos, comm, {(0x10,): 1}), partition=0)
-    wait_until(lambda: cell.total(f'{{comm="{comm}"}}') == PERIOD, 60, "the message behind")
+    wait_until(lambda: cell.total(f'{{comm="{comm}"}}') == PERIOD, 60, "the next message")
     assert cell.ingester.pid() == pid and cell.ingester.get("/healthy")[0] == 200
-    # librdkafka gives what it unpacked back to malloc, and that to the kernel, a little later
-    wait_until(lambda: resident(pid) - before < HELD_MAX, what="memory given back")
+    # librdkafka frees the unpacked messages, and malloc returns the memory to the kernel later
+    wait_until(lambda: resident(pid) - before < GROWTH_MAX, what="memory released")
     assert resident(pid, "VmHWM") < 512 * MB  # --memory-limit
 
 
@@ -35,7 +35,7 @@ def resident(pid, what="VmRSS"):
 
 
 def moved(cell, name, by):
-    """The count moves by so many from now on: call what it gives to wait for it."""
+    """Returns a function that waits until the counter has moved by `by` from now on."""
     full = f"decima_ingester_{name}"
     before = metrics(cell.ingester).get(full, 0)
     return lambda: wait_until(lambda: metrics(cell.ingester)[full] == before + by, 60,
@@ -43,7 +43,7 @@ def moved(cell, name, by):
 
 
 def produce_packed(cell, *values):
-    """On partition 0, in one batch, compressed: what a topic takes at any size."""
+    """Produce to partition 0 in one compressed batch, which fits the topic at any size."""
     producer = confluent_kafka.Producer(cell.kafka_settings(**{
         "compression.codec": "zstd", "message.max.bytes": 1_000_000_000, "linger.ms": 60_000,
         "batch.size": 1_000_000_000, "batch.num.messages": len(values),
@@ -73,23 +73,23 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("what", EMPTY)
-def test_messages_of_empty_messages_hold_nothing(cell, goes_on, what):
-    """800 KB that other decoders make 67 MB of."""
-    taken = moved(cell, "messages_total", 1)
+def test_messages_of_empty_messages_store_no_sample(cell, goes_on, what):
+    """800 KB, which other decoders expand to 67 MB."""
+    messages = moved(cell, "messages_total", 1)
     samples = moved(cell, "samples_total", 0)
 
     cell.produce(EMPTY[what], partition=0)
 
-    taken()
+    messages()
     samples()
 
 
-def test_samples_without_a_dictionary_are_refused_however_many(cell, goes_on):
-    refused = moved(cell, 'rejected_messages_total{reason="old_layout"}', 1)
+def test_any_number_of_samples_without_a_dictionary_is_rejected(cell, goes_on):
+    rejection = moved(cell, 'rejected_messages_total{reason="old_layout"}', 1)
 
     cell.produce(field(1, field(2, field(2, field(2, b"") * 400_000))), partition=0)
 
-    refused()
+    rejection()
 
 
 @pytest.mark.parametrize("megabytes, counted, by", [
@@ -97,7 +97,7 @@ def test_samples_without_a_dictionary_are_refused_however_many(cell, goes_on):
     (50, 'skipped_total{reason="label_truncated"}', 1),
     (240, "unreadable_messages_total", 1),
 ])
-def test_a_label_of_any_size_is_cut_or_its_message_left_out(
+def test_a_label_of_any_size_is_truncated_or_its_message_is_skipped(
         cell, protos, goes_on, megabytes, counted, by):
     seen = moved(cell, counted, by)
 
@@ -107,28 +107,28 @@ def test_a_label_of_any_size_is_cut_or_its_message_left_out(
 
 
 @pytest.mark.parametrize("megabytes", [65, 100])
-def test_of_what_is_too_large_to_be_set_aside_the_reason_is(cell, protos, goes_on, megabytes):
+def test_a_message_too_large_to_be_copied_leaves_its_reason(cell, protos, goes_on, megabytes):
     stripped = moved(cell, "rejected_stripped_total", 1)
-    refused = moved(cell, 'rejected_messages_total{reason="limit"}', 1)
+    rejection = moved(cell, 'rejected_messages_total{reason="limit"}', 1)
     value = cpu_message(protos, "y" * megabytes * MB, {(0x10,): 1})
 
     produce_packed(cell, value)
 
     stripped()
-    refused()
+    rejection()
     rejected = [message for message in cell.consume(f"{cell.topic}.rejected", int(sum(
         number for name, number in metrics(cell.ingester).items()
         if name.startswith("decima_ingester_rejected_messages_total"))))]
-    told = dict(rejected[-1].headers())
+    fields = dict(rejected[-1].headers())
     assert rejected[-1].value() in (None, b"")
-    assert told["decima-reason"] == b"limit" and int(told["decima-bytes"]) == len(value)
-    assert told["decima-source"].startswith(f"{cell.topic}/0/".encode())
+    assert fields["decima-reason"] == b"limit" and int(fields["decima-bytes"]) == len(value)
+    assert fields["decima-source"].startswith(f"{cell.topic}/0/".encode())
 
 
 @pytest.mark.reason("ingester.unreadable")
-def test_a_batch_that_unpacks_to_half_a_gigabyte_costs_itself_and_no_other(
+def test_a_batch_that_unpacks_to_half_a_gigabyte_loses_no_other_batch(
         cell, protos, goes_on, moves, figure):
-    """15 KB on the topic. Reading goes on just behind it, wherever it ends."""
+    """15 KB on the topic. The ingester continues right after the batch."""
     comm = "beside the bomb"
 
     with moves("ingester.unreadable", cell.ingester, by=5 + 1):
@@ -140,12 +140,12 @@ def test_a_batch_that_unpacks_to_half_a_gigabyte_costs_itself_and_no_other(
         cell.produce(cpu_message(protos, comm, {(0x10,): 1}), partition=0)
         wait_until(lambda: cell.total(f'{{comm="{comm}"}}') == 22 * PERIOD, 120, "all others")
     peak = resident(cell.ingester.pid(), "VmHWM") / MB
-    figure(f"an ingester that met 1 GB in 30 KB: {peak:.0f} MB of RSS at most")
+    figure(f"an ingester that read 1 GB packed in 30 KB: {peak:.0f} MB of RSS at most")
 
 
-def test_a_gigantic_header_a_key_and_thousands_of_headers_hold_nothing_up(cell, protos, goes_on):
+def test_gigantic_headers_and_keys_do_not_stop_the_partition(cell, protos, goes_on):
     value = cpu_message(protos, "headers", {(0x10,): 1})
-    refused = moved(cell, 'rejected_messages_total{reason="bad_headers"}', 3)
+    rejection = moved(cell, 'rejected_messages_total{reason="bad_headers"}', 3)
     unread = moved(cell, "bad_status_total", 1)
     big = b"9" * 900_000
 
@@ -155,16 +155,16 @@ def test_a_gigantic_header_a_key_and_thousands_of_headers_hold_nothing_up(cell, 
     cell.produce(value, partition=0, key=b"headers/1", headers=headers(2) | {"decima-seq": big})
     cell.produce(value, partition=0, key=b"headers/1", headers=headers(2) | {"decima-epoch": b""})
 
-    refused()
+    rejection()
     unread()
-    wait_until(lambda: cell.total('{comm="headers"}') == 2 * PERIOD, what="the two that are sound")
+    wait_until(lambda: cell.total('{comm="headers"}') == 2 * PERIOD, what="the two valid messages")
 
 
 @pytest.mark.parametrize("at_ms, reason", [
     (1, "too_old"), (86_400_000, "too_old"),  # 1970
     (4_102_444_800_000, "too_far_ahead"), (18_446_744_073_709, "too_far_ahead"),  # 2100, 2554
 ])
-def test_samples_of_1970_and_of_2100_are_named_and_left_out(cell, protos, goes_on, at_ms, reason):
+def test_samples_of_1970_and_2100_are_skipped_with_a_reason(cell, protos, goes_on, at_ms, reason):
     skipped = moved(cell, f'skipped_total{{reason="{reason}"}}', 1)
 
     cell.produce(cpu_message(protos, "elsewhen", {(0x10,): 1}, at_ms=at_ms), partition=0)
@@ -181,10 +181,10 @@ def test_odd_text_that_is_utf8_is_a_label_like_any_other(cell, protos, goes_on, 
 
 
 @pytest.mark.parametrize("comm", [b"a\0b", b"\xff\xfe", b"\xed\xa0\x80", b"\xc0\xaf"])
-def test_nul_and_broken_utf8_are_refused(cell, protos, goes_on, comm):
-    refused = moved(cell, 'rejected_messages_total{reason="text"}', 1)
+def test_nul_and_invalid_utf8_are_rejected(cell, protos, goes_on, comm):
+    rejection = moved(cell, 'rejected_messages_total{reason="text"}', 1)
     mark = b"MARK"[:len(comm)]
 
     cell.produce(cpu_message(protos, mark.decode(), {(0x10,): 1}).replace(mark, comm), partition=0)
 
-    refused()
+    rejection()

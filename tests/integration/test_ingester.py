@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ingester promises: each batch counted once, whatever comes, and nothing lost quietly."""
+"""The ingester's guarantees: each batch is counted once, and each loss is counted by a reason."""
 import time
 from datetime import datetime, timedelta, timezone
 
@@ -15,7 +15,7 @@ DAY_MS = 86_400_000
 
 
 def found(cell, comm, ticks, **window):
-    """Whether exactly that many ticks of the comm are stored."""
+    """Assert that exactly `ticks` ticks of the comm are stored."""
     total = cell.total(f'{{comm="{comm}"}}', **window)
     assert total == ticks * PERIOD, f"{comm}: {total / PERIOD} ticks, want {ticks}"
     return True
@@ -42,14 +42,14 @@ def test_a_message_without_headers_is_stored_with_stack_and_labels(cell, protos)
     assert found(cell, 'plain",service_name="plain",node="test",exe="/bin/test', 5)
 
 
-def test_each_stage_says_what_it_took_and_how_fresh_it_is(cell, protos):
+def test_each_stage_reports_its_duration_and_freshness(cell, protos):
     now, before = time.time(), metrics(cell.ingester)
     for age in (90, 0):
         cell.produce(cpu_message(protos, "stages", {(0x10,): 3}, at_ms=int((now - age) * 1000)))
-        wait_until(lambda: counter(cell, "lag_messages") == 0, what="nothing left to read")
+        wait_until(lambda: counter(cell, "lag_messages") == 0, what="no lag")
     wait_until(lambda: found(cell, "stages", 6), what="six ticks")
     wait_until(lambda: counter(cell, "samples_stored_total") >=
-               before["decima_ingester_samples_stored_total"] + 6, what="counted, too")
+               before["decima_ingester_samples_stored_total"] + 6, what="six counted samples")
 
     after = metrics(cell.ingester)
 
@@ -70,7 +70,7 @@ def test_each_stage_says_what_it_took_and_how_fresh_it_is(cell, protos):
 
 
 @pytest.mark.reason("ingester.duplicate")
-def test_a_batch_that_comes_twice_is_counted_once(cell, protos, moves):
+def test_a_batch_that_arrives_twice_is_counted_once(cell, protos, moves):
     batch = cpu_message(protos, "twice", {(0x10,): 7})
 
     with moves("ingester.duplicate", cell.ingester, by=1):
@@ -85,11 +85,11 @@ def test_a_batch_that_comes_twice_is_counted_once(cell, protos, moves):
 
 
 @pytest.mark.reason("ingester.late")
-def test_a_late_batch_is_told_from_a_duplicate(cell, protos, moves):
+def test_a_late_batch_is_distinguished_from_a_duplicate(cell, protos, moves):
     for sequence in (1, 4, 1):
         cell.produce(cpu_message(protos, "late", {(sequence,): 1}), key=b"late/1",
                      headers=headers(sequence))
-    wait_until(lambda: found(cell, "late", 2), what="the first and the fourth")
+    wait_until(lambda: found(cell, "late", 2), what="the first and the fourth batch")
     assert cell.rows("SELECT missing::text FROM agent_status WHERE host = 'late/1'") == [
         ("{[2,4)}",)]
 
@@ -97,13 +97,13 @@ def test_a_late_batch_is_told_from_a_duplicate(cell, protos, moves):
         for sequence in (3, 2, 3):
             cell.produce(cpu_message(protos, "late", {(sequence,): 1}), key=b"late/1",
                          headers=headers(sequence))
-        wait_until(lambda: found(cell, "late", 4), what="all four")
+        wait_until(lambda: found(cell, "late", 4), what="all four batches")
 
     assert cell.rows("SELECT highest, missing::text FROM agent_status WHERE host = 'late/1'") == [
         (4, "{}")]
 
 
-def test_a_new_spool_of_a_host_counts_from_one_again(cell, protos):
+def test_a_new_spool_of_a_host_starts_again_at_sequence_number_1(cell, protos):
     for epoch in (10, 11):
         cell.produce(cpu_message(protos, "epochs", {(0x10,): 1}), key=b"epochs/1",
                      headers=headers(1, epoch=epoch))
@@ -111,7 +111,7 @@ def test_a_new_spool_of_a_host_counts_from_one_again(cell, protos):
     wait_until(lambda: found(cell, "epochs", 2), what="a batch of each spool")
 
 
-def test_what_the_agent_says_of_itself_is_kept(cell, protos):
+def test_the_status_of_the_agent_is_stored(cell, protos):
     status = protos.status.AgentStatus(node=b"web-1", version=b"9.9", sampled=100)
     status.lost.add(reason=b"ring_full", samples=3)
     status.lost.add(reason=b"spool_full", samples=4)
@@ -131,25 +131,25 @@ def test_what_the_agent_says_of_itself_is_kept(cell, protos):
     ("half a number", b"", {"decima-seq": b"1"}, "bad_headers"),
     ("no number", b"", {"decima-seq": b"x", "decima-epoch": b"1"}, "bad_headers"),
 ])
-def test_what_cannot_be_accepted_goes_aside_and_the_partition_goes_on(
+def test_an_invalid_message_is_rejected_and_the_partition_goes_on(
         cell, protos, name, value, given, reason):
     comm = "after " + name
     cell.produce(value, partition=0, headers=given, key=b"bad/1")
     cell.produce(cpu_message(protos, comm, {(0x10,): 1}), partition=0)
 
-    wait_until(lambda: found(cell, comm, 1), what="the message behind it")
+    wait_until(lambda: found(cell, comm, 1), what="the next message")
 
     count = int(sum(value for key, value in metrics(cell.ingester).items()
                     if key.startswith("decima_ingester_rejected_messages_total")))
     rejected = cell.consume(f"{cell.topic}.rejected", count)[-1]
-    told = dict(rejected.headers())
+    fields = dict(rejected.headers())
     assert (rejected.value() or b"") == value
-    assert told["decima-reason"].decode() == reason
-    assert told["decima-error"]
-    assert told["decima-source"].decode().startswith(f"{cell.topic}/0/")
+    assert fields["decima-reason"].decode() == reason
+    assert fields["decima-error"]
+    assert fields["decima-source"].decode().startswith(f"{cell.topic}/0/")
 
 
-def test_a_rejected_batch_counts_as_seen(cell, protos):
+def test_a_rejected_batch_counts_as_received(cell, protos):
     cell.produce(b"\x0a\x7f\x01", key=b"reject/1", headers=headers(1))
     cell.produce(cpu_message(protos, "reject", {(0x10,): 1}), key=b"reject/1", headers=headers(2))
 
@@ -159,7 +159,7 @@ def test_a_rejected_batch_counts_as_seen(cell, protos):
                      " WHERE host = 'reject/1'") == [(2, "{}", 1)]
 
 
-def test_samples_of_yesterday_get_their_day(cell, protos):
+def test_samples_of_yesterday_are_stored_in_their_day(cell, protos):
     at = int(time.time() * 1000) - DAY_MS
     cell.produce(cpu_message(protos, "yesterday", {(0x10,): 4}, at_ms=at))
 
@@ -205,18 +205,18 @@ def test_two_ingesters_share_the_partitions(cell, protos):
 
     for i in range(40):
         cell.produce(cpu_message(protos, "shared", {(i,): 1}), partition=i % 4)
-    wait_until(lambda: found(cell, "shared", 40), what="all forty")
+    wait_until(lambda: found(cell, "shared", 40), what="all forty messages")
     assert metrics(second)["decima_ingester_samples_total"] >= 20
 
     second.stop()
     wait_until(lambda: counter(cell, "partitions_assigned") == 4, what="all four partitions")
     cell.produce(cpu_message(protos, "shared", {(99,): 1}), partition=3)
-    wait_until(lambda: found(cell, "shared", 41), what="a message to a partition that came back")
+    wait_until(lambda: found(cell, "shared", 41), what="a message of a reassigned partition")
 
 
 @pytest.mark.reason("ingester.fence_lost")
-def test_a_partition_that_was_stored_by_somebody_else_is_read_again(cell, protos, moves):
-    """The fence: an owner that was taken for dead comes back with a buffer that is not its own."""
+def test_a_partition_that_another_ingester_stored_is_read_again(cell, protos, moves):
+    """The fence: an ingester that lost its partition flushes a buffer that is out of date."""
     name = f"{cell.name}_fence"
     with Cell(cell.fleet, name, partitions=1, flush_interval="3s") as slow:
         slow.start()
@@ -230,12 +230,12 @@ def test_a_partition_that_was_stored_by_somebody_else_is_read_again(cell, protos
             slow.rows("UPDATE consumer_offset SET next_offset = 3, last_timestamp_ms = NULL"
                       " RETURNING 1")
 
-        wait_until(lambda: offset_of(slow, 0) == 4, what="what is left", deadline=20)
+        wait_until(lambda: offset_of(slow, 0) == 4, what="the remaining messages", deadline=20)
         assert slow.collapsed('{comm="fence"}') == {("test+0x1",): PERIOD, ("test+0x4",): PERIOD}
 
 
 @pytest.mark.reason("ingester.topic_reset")
-def test_a_recreated_topic_is_said_and_read_from_its_beginning(cell, protos, moves):
+def test_a_recreated_topic_is_reported_and_read_from_its_beginning(cell, protos, moves):
     with Cell(cell.fleet, f"{cell.name}_again", partitions=1) as again:
         again.start()
         for i in range(5):
@@ -253,12 +253,12 @@ def test_a_recreated_topic_is_said_and_read_from_its_beginning(cell, protos, mov
         with moves("ingester.topic_reset", again.ingester, by=1):
             again.start_service(again.ingester)
 
-        wait_until(lambda: found(again, "new", 8), what="all of the new topic")
+        wait_until(lambda: found(again, "new", 8), what="all messages of the new topic")
         assert found(again, "old", 5)
 
 
 @pytest.mark.reason("ingester.missed")
-def test_what_retention_took_before_it_was_read_is_counted(cell, protos, moves):
+def test_messages_deleted_by_retention_before_they_were_read_are_counted(cell, protos, moves):
     with Cell(cell.fleet, f"{cell.name}_gap", partitions=1) as gap:
         gap.start()
         gap.produce(cpu_message(protos, "kept", {(1,): 1}), partition=0)
@@ -270,7 +270,7 @@ def test_what_retention_took_before_it_was_read_is_counted(cell, protos, moves):
         with moves("ingester.missed", gap.ingester, by=4):
             gap.start_service(gap.ingester)
 
-        wait_until(lambda: found(gap, "kept", 3), what="what is left")
+        wait_until(lambda: found(gap, "kept", 3), what="the remaining messages")
 
 
 def test_data_waits_in_kafka_while_postgresql_is_away(cell, protos):
@@ -290,9 +290,9 @@ def test_data_waits_in_kafka_while_postgresql_is_away(cell, protos):
 
 
 @pytest.mark.reason("ingester.rejected_by_store")
-def test_messages_that_postgresql_refuses_are_found_by_halves_and_set_aside(
+def test_messages_that_postgresql_rejects_are_found_by_bisection(
         cell, protos, moves, figure):
-    """No message is known that PostgreSQL refuses, so it is given one."""
+    """PostgreSQL rejects no known message, so a trigger makes it reject one."""
     with Cell(cell.fleet, f"{cell.name}_refused", partitions=3, flush_interval="1s") as picky:
         picky.start()
         with picky.connect() as db:
@@ -309,21 +309,21 @@ def test_messages_that_postgresql_refuses_are_found_by_halves_and_set_aside(
             picky.produce_all((value, {"partition": partition, "key": b"picky/1",
                                        "headers": headers(sequence) if sequence else {}})
                               for value, partition, sequence in messages)
-            wait_until(lambda: found(picky, "sound", 396), 240, "all that is sound")
+            wait_until(lambda: found(picky, "sound", 396), 240, "all valid messages")
 
-        wait_until(lambda: sum(offset_of(picky, p) for p in range(3)) == 400, what="the ends")
+        wait_until(lambda: sum(offset_of(picky, p) for p in range(3)) == 400, what="all offsets")
         assert len(picky.consume(f"{picky.topic}.rejected", 4)) == 4
         assert picky.rows("SELECT rejected_batches FROM agent_status") == [(1,)]
         flushes = counter(picky, "flushes_total") + counter(picky, "flush_errors_total")
-        figure(f"4 messages that PostgreSQL refuses found among 400 in {flushes:.0f} flushes")
-        assert flushes < 250, "4 times the logarithm of 400, some again; one by one it is 400"
+        figure(f"4 messages that PostgreSQL rejects found among 400 in {flushes:.0f} flushes")
+        assert flushes < 250, "4 times log2(400), some retried; one by one it would be 400"
 
         picky.produce(cpu_message(protos, "sound", {(77,): 1}), partition=0)
-        wait_until(lambda: found(picky, "sound", 397), what="what came after")
+        wait_until(lambda: found(picky, "sound", 397), what="a later message")
 
 
-def test_a_postgresql_that_went_back_is_filled_again_though_nothing_new_comes(cell, protos):
-    """A crash takes the last commits (synchronous_commit=off), a failover more than those."""
+def test_after_postgresql_lost_commits_they_are_stored_again(cell, protos):
+    """A crash loses the last commits (synchronous_commit=off), a failover may lose more."""
     with Cell(cell.fleet, f"{cell.name}_back", partitions=2) as back:
         back.start()
         for sequence in (1, 2, 3):
@@ -339,7 +339,7 @@ def test_a_postgresql_that_went_back_is_filled_again_though_nothing_new_comes(ce
                        " WHERE datname = current_database() AND pid <> pg_backend_pid()")
         assert not offset_of(back, 0)
 
-        wait_until(lambda: found(back, "back", 3) and found(back, "back plain", 1), what="again")
+        wait_until(lambda: found(back, "back", 3) and found(back, "back plain", 1), what="restored")
         assert back.rows("SELECT highest, stored, duplicate_batches FROM agent_status") == [
             (3, 3, 0)]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an agent that was killed had sampled and not spooled is known, to the sample.
+"""If an agent is killed, its successor counts the samples that were not spooled exactly.
 
-Most agents here have no Kafka, so that all they ever spooled lies in their state directory; the
-kernel's counts are read by bpftool. The two and the successor's word must fit exactly.
+Most agents here have no Kafka, so every batch that they spooled is in their state directory.
+bpftool reads the kernel's counts. These two and the successor's report must agree exactly.
 """
 import contextlib
 import fcntl
@@ -27,7 +27,7 @@ UNPINNED = "counters are not pinned"
 
 
 class Host:
-    """A state directory, the agents that run on it one after another, and what they leave."""
+    """A state directory, the agents that run on it one after another, and the files they leave."""
 
     def __init__(self, fleet, protos, directory, name="killed"):
         self.protos, self.directory, self.bpffs = protos, directory, fleet.bpffs
@@ -44,7 +44,7 @@ class Host:
 
     def end(self):
         self.agent.send(signal.SIGTERM)
-        wait_until(lambda: not self.agent.alive(), 30, "it ended")
+        wait_until(lambda: not self.agent.alive(), 30, "the agent ended")
         assert self.agent.exit_code() == 0, self.agent.last_words()
 
     @property
@@ -55,7 +55,7 @@ class Host:
         return counted(self.bpffs, self.directory)
 
     def batches(self):
-        """[(samples, AgentStatus)] of all that was ever spooled, the oldest first."""
+        """[(samples, AgentStatus)] of each batch that was ever spooled, the oldest first."""
         found = []
         for path in sorted((self.directory / "spool").glob("*.batch")):
             head = path.read_bytes()
@@ -68,19 +68,19 @@ class Host:
     def spooled(self):
         return sum(samples for samples, _ in self.batches())
 
-    def held(self):
-        """What only the agent's memory and its ring hold, now or at its end."""
+    def unspooled(self):
+        """The samples that are only in the agent's memory and its ring, now or at its end."""
         return self.counted() - self.spooled()
 
-    def expect_closed(self):
-        """Each batch's sum closes, from the first one on."""
+    def expect_balanced(self):
+        """Each status is balanced, from the first batch on: sampled = spooled + lost."""
         spooled = 0
         for samples, status in self.batches():
             spooled += samples
             assert status.batch_samples == samples
             assert status.sampled == spooled + sum(c.samples for c in status.lost), status
 
-    def told(self):
+    def reported(self):
         """The last status: (sampled, {reason: samples})."""
         status = self.batches()[-1][1]
         return status.sampled, {c.reason.decode(): c.samples for c in status.lost}
@@ -88,8 +88,9 @@ class Host:
     def await_batches(self, count):
         wait_until(lambda: len(self.batches()) >= count, 60, f"{count} batches")
 
-    def await_held(self, least=20):
-        wait_until(lambda: self.held() >= least, 60, f"{least} samples in its memory", every=0.02)
+    def await_unspooled(self, least=20):
+        wait_until(lambda: self.unspooled() >= least, 60, f"{least} samples in its memory",
+                   every=0.02)
 
     def log(self):
         return self.agent.log_file.read_text()
@@ -119,82 +120,82 @@ def host(fleet, protos, tmp_path, load):
     made.agent.kill()
 
 
-def test_a_successor_books_exactly_what_a_killed_agent_had_not_spooled(host, figure):
+def test_a_successor_counts_exactly_the_samples_that_a_killed_agent_had_not_spooled(host, figure):
     host.start()
     host.await_batches(2)
-    host.await_held()
+    host.await_unspooled()
 
     host.agent.kill()
-    held = host.held()
+    unspooled = host.unspooled()
     before = len(host.batches())
     host.start()
     killed = metrics(host.agent)["decima_agent_samples_killed_total"]
     host.await_batches(before + 2)
     host.end()
 
-    assert held > 0 and killed == held
+    assert unspooled > 0 and killed == unspooled
     assert [dict((c.reason, c.samples) for c in s.lost)[b"agent_killed"]
-            for _, s in host.batches()[before - 1:before + 2]] == [0, held, held]
-    host.expect_closed()
-    sampled, lost = host.told()
+            for _, s in host.batches()[before - 1:before + 2]] == [0, unspooled, unspooled]
+    host.expect_balanced()
+    sampled, lost = host.reported()
     assert sampled == host.counted()
     assert {reason for reason, samples in lost.items() if samples} == {"agent_killed"}
-    figure(f"a killed agent held {held} samples of {host.counted()}, and its successor booked "
-           f"{killed:.0f}")
+    figure(f"a killed agent left {unspooled} of {host.counted()} samples unspooled, and its "
+           f"successor counted {killed:.0f}")
 
 
-def test_an_agent_that_ends_in_order_leaves_nothing_untold(host):
+def test_an_agent_that_is_terminated_leaves_no_sample_unreported(host):
     for _ in range(2):
         count = len(host.batches())
         host.start()
         host.await_batches(count + 1)
         host.end()
 
-        sampled, lost = host.told()
+        sampled, lost = host.reported()
         assert sampled == host.counted()
         assert lost["agent_killed"] == 0
-    host.expect_closed()
+    host.expect_balanced()
 
 
 @pytest.mark.parametrize("failpoint", ["after-spool-file", "after-spool-fsync"])
-def test_a_batch_at_whose_fsync_an_agent_dies_is_told_once(host, failpoint):
+def test_a_batch_is_counted_once_if_the_agent_dies_at_its_fsync(host, failpoint):
     host.start(failpoints=f"{failpoint}=kill:2")
-    wait_until(lambda: not host.agent.alive(), 60, "it met the failpoint")
-    held = host.held()
+    wait_until(lambda: not host.agent.alive(), 60, "the failpoint killed the agent")
+    unspooled = host.unspooled()
     assert len(host.batches()) == 2
     host.start(failpoints="")
     killed = metrics(host.agent)["decima_agent_samples_killed_total"]
     host.await_batches(3)
     host.end()
 
-    sampled, lost = host.told()
-    assert lost["agent_killed"] == killed == held
+    sampled, lost = host.reported()
+    assert lost["agent_killed"] == killed == unspooled
     assert sampled == host.counted()
-    host.expect_closed()
+    host.expect_balanced()
 
 
-def test_what_an_agent_held_that_died_before_its_first_batch_is_booked_with_the_rest(host):
+def test_samples_of_agents_that_died_before_their_first_batch_are_counted(host):
     host.start()
     host.await_batches(1)
-    host.await_held()
+    host.await_unspooled()
     for _ in range(3):
         host.agent.kill()
-        held, before = host.held(), host.counted()
+        unspooled, before = host.unspooled(), host.counted()
         host.start(profiling_duration="600s")
-        assert metrics(host.agent)["decima_agent_samples_killed_total"] == held
-        wait_until(lambda least=before + 20: host.counted() >= least, 60, "it samples")
+        assert metrics(host.agent)["decima_agent_samples_killed_total"] == unspooled
+        wait_until(lambda least=before + 20: host.counted() >= least, 60, "20 more samples")
     host.agent.kill()
 
-    held = host.held()
+    unspooled = host.unspooled()
     before = len(host.batches())
     host.start(profiling_duration="1s")
     host.await_batches(before + 1)
     host.end()
 
-    sampled, lost = host.told()
-    assert lost["agent_killed"] == held
+    sampled, lost = host.reported()
+    assert lost["agent_killed"] == unspooled
     assert sampled == host.counted()
-    host.expect_closed()
+    host.expect_balanced()
 
 
 @pytest.fixture
@@ -207,7 +208,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", place], check=True)
 
 
-def test_what_a_full_disk_did_not_take_is_told_as_that_by_the_next_agent(
+def test_the_next_agent_reports_samples_lost_to_a_full_disk_as_spool_write(
         fleet, protos, load, small_disk):
     host = Host(fleet, protos, small_disk / "state", "full")
     ballast = small_disk / "ballast"
@@ -219,23 +220,23 @@ def test_what_a_full_disk_did_not_take_is_told_as_that_by_the_next_agent(
         wait_until(lambda: metrics(host.agent)["decima_agent_samples_unspooled_total"], 60,
                    "a batch is lost")
         host.end()
-        held, before = host.held(), len(host.batches())
+        unspooled, before = host.unspooled(), len(host.batches())
         ballast.unlink()
         host.start()
         host.await_batches(before + 1)
         host.end()
 
-        sampled, lost = host.told()
-        assert held > 0 and lost["spool_write"] == held
+        sampled, lost = host.reported()
+        assert unspooled > 0 and lost["spool_write"] == unspooled
         assert {reason for reason, samples in lost.items() if samples} == {"spool_write"}
         assert sampled == host.counted()
-        host.expect_closed()
+        host.expect_balanced()
     finally:
         host.agent.kill()
 
 
-def test_what_found_no_room_before_the_end_keeps_that_name(host, fleet):
-    """Deep stacks of 1 KB, until an agent that stands still has no room for more; then it dies."""
+def test_samples_lost_to_a_full_ring_before_a_kill_stay_ring_full(host, fleet):
+    """Deep stacks of 1 KB fill the ring of an agent that is stopped; then the agent is killed."""
     def has_overflown():
         deep = fleet.build / "tests" / "programs" / "stacks"
         crowd = [subprocess.Popen([deep, "deep", "1"]) for _ in range(os.cpu_count())]
@@ -247,16 +248,16 @@ def test_what_found_no_room_before_the_end_keeps_that_name(host, fleet):
     host.agent.send(signal.SIGSTOP)
     wait_until(has_overflown, 120, "the ring is full")
     host.agent.kill()
-    held, full = host.held(), slots_of(host.bpffs, host.directory)[RING_FULL]
+    unspooled, full = host.unspooled(), slots_of(host.bpffs, host.directory)[RING_FULL]
     before = len(host.batches())
     host.start()
     killed = metrics(host.agent)["decima_agent_samples_killed_total"]
     host.await_batches(before + 1)
 
     first = {c.reason.decode(): c.samples for c in host.batches()[before][1].lost}
-    assert killed == held - full > 0
+    assert killed == unspooled - full > 0
     assert (first["ring_full"], first["agent_killed"]) == (full, killed)
-    host.expect_closed()
+    host.expect_balanced()
 
 
 def test_two_state_directories_have_two_pins(host, fleet, protos, tmp_path):
@@ -266,9 +267,9 @@ def test_two_state_directories_have_two_pins(host, fleet, protos, tmp_path):
         other.start()
         host.await_batches(1)
         other.await_batches(1)
-        host.await_held()
+        host.await_unspooled()
         host.agent.kill()
-        held = host.held()
+        unspooled = host.unspooled()
         count = len(host.batches())
         host.start()
         host.await_batches(count + 1)
@@ -276,16 +277,16 @@ def test_two_state_directories_have_two_pins(host, fleet, protos, tmp_path):
         other.end()
 
         assert host.pin != other.pin
-        assert host.told()[1]["agent_killed"] == held > 0
-        assert other.told() == (other.counted(), other.told()[1] | {"agent_killed": 0})
-        host.expect_closed()
-        other.expect_closed()
+        assert host.reported()[1]["agent_killed"] == unspooled > 0
+        assert other.reported() == (other.counted(), other.reported()[1] | {"agent_killed": 0})
+        host.expect_balanced()
+        other.expect_balanced()
     finally:
         other.agent.kill()
 
 
 def entry(cell, node):
-    """What the fleet says of a host; its sum closes."""
+    """The entry of a host in the fleet's response; it is balanced."""
     found = [h for h in cell.data("fleet") if h["node"] == node]
     if not found:
         return None
@@ -296,7 +297,7 @@ def entry(cell, node):
 
 
 @pytest.mark.reason("agent.agent_killed")
-def test_the_fleets_sum_closes_over_a_kill(cell, moves, load):
+def test_the_fleet_stays_balanced_after_a_kill(cell, moves, load):
     agent = cell.service("agent", flags={
         "profiling-duration": "1s", "profiling-cpu-sampling-frequency": 499, "node": "mortal"})
     cell.start_service(agent)
@@ -308,9 +309,10 @@ def test_the_fleets_sum_closes_over_a_kill(cell, moves, load):
     agent.stop()
 
     sampled = counted(cell.fleet.bpffs, agent.flags["state-directory"])
-    wait_until(lambda: entry(cell, "mortal")["sampled"] == sampled, 60, f"{sampled} samples are told")
+    wait_until(lambda: entry(cell, "mortal")["sampled"] == sampled, 60,
+               f"{sampled} samples reported")
     last = wait_until(lambda: (h := entry(cell, "mortal"))["in_flight"] == 0 and h, 60,
-                      "nothing is in flight")
+                      "no sample in transit")
     assert last["lost"] == {"agent_killed": killed}
     assert last["missing"] == 0 and "why" not in last
 
@@ -342,42 +344,42 @@ def make_other_epoch(host):
     (make_other_version, "another version of the agent made it"),
     (make_other_epoch, "it belongs to the spool's epoch"),
 ], ids=["shape", "type", "version", "epoch"])
-def test_counts_that_are_not_this_spools_begin_anew(host, change, reason):
+def test_pinned_counters_of_another_spool_restart_at_0(host, change, reason):
     host.start()
     host.await_batches(1)
-    host.await_held()
+    host.await_unspooled()
     host.agent.kill()
     change(host)
-    before, spooled, told = len(host.batches()), host.spooled(), host.told()[0]
+    before, spooled, reported = len(host.batches()), host.spooled(), host.reported()[0]
     host.start()
     host.await_batches(before + 1)
     host.end()
 
     assert ANEW in host.log() and reason in host.log(), host.log()
-    sampled, lost = host.told()
+    sampled, lost = host.reported()
     assert lost["agent_killed"] == 0
     if change is make_other_epoch:
-        told = 0
-    assert sampled - told == host.spooled() - spooled == host.counted()
+        reported = 0
+    assert sampled - reported == host.spooled() - spooled == host.counted()
 
 
-def test_an_agent_that_ran_without_the_pin_in_between_is_noticed(host, tmp_path):
+def test_a_run_without_the_pin_in_between_is_detected(host, tmp_path):
     host.start()
     host.await_batches(1)
     host.end()
     host.start(bpffs_directory="/proc/nowhere")
     host.await_batches(len(host.batches()) + 1)
     host.end()
-    told = host.told()[0]
+    reported = host.reported()[0]
     host.start(bpffs_directory=host.bpffs)
     host.await_batches(len(host.batches()) + 1)
     host.end()
 
     assert ANEW in host.log() and "has run without it" in host.log()
-    sampled, lost = host.told()
+    sampled, lost = host.reported()
     assert lost["agent_killed"] == 0
-    assert sampled == told + host.counted()
-    host.expect_closed()
+    assert sampled == reported + host.counted()
+    host.expect_balanced()
 
 
 def not_empty(tmp_path):
@@ -398,7 +400,7 @@ def read_only(tmp_path):
     (read_only, "Read-only file system"),
     (lambda _: "/" + "/".join(["long"] * 1000), "the path of the pin is longer than"),
 ], ids=["nowhere", "not-empty", "read-only", "endless"])
-def test_where_nothing_can_be_pinned_one_warning_says_so(host, tmp_path, directory, reason):
+def test_if_the_counters_cannot_be_pinned_one_warning_is_logged(host, tmp_path, directory, reason):
     place = directory(tmp_path)
     try:
         for _ in range(2):
@@ -410,8 +412,8 @@ def test_where_nothing_can_be_pinned_one_warning_says_so(host, tmp_path, directo
             warnings = [line for line in host.log().splitlines()
                         if f"{UNPINNED}: losses of a killed agent will be unknown" in line]
             assert len(warnings) == 1 and reason in warnings[0], host.log()
-        assert host.told()[1]["agent_killed"] == 0
-        host.expect_closed()
+        assert host.reported()[1]["agent_killed"] == 0
+        host.expect_balanced()
     finally:
         while os.path.ismount(place):
             subprocess.run(["umount", place], check=True)
@@ -426,19 +428,19 @@ def opened(pid):
     return found
 
 
-def test_agents_that_begin_at_once_mount_one_file_system(fleet, protos, tmp_path, load):
+def test_agents_that_start_at_the_same_time_mount_one_file_system(fleet, protos, tmp_path, load):
     place = tmp_path / "bpffs"
     place.mkdir()
     hosts = [Host(fleet, protos, tmp_path / f"state-{i}", f"racing-{i}") for i in range(2)]
-    directory = os.open(place, os.O_RDONLY)  # as they find it, before one has mounted
+    directory = os.open(place, os.O_RDONLY)  # the directory before an agent mounts a bpffs over it
     try:
         fcntl.flock(directory, fcntl.LOCK_EX)
         for host in hosts:
             host.bpffs = host.agent.flags["bpffs-directory"] = place
             host.agent.launch()
         for host in hosts:
-            wait_until(lambda h=host: str(place) in opened(h.agent.pid()), 30, "it is there",
-                       every=0.01)
+            wait_until(lambda h=host: str(place) in opened(h.agent.pid()), 30,
+                       "the agent opened it", every=0.01)
         assert not os.path.ismount(place)
         fcntl.flock(directory, fcntl.LOCK_UN)
         for host in hosts:
@@ -457,10 +459,10 @@ def test_agents_that_begin_at_once_mount_one_file_system(fleet, protos, tmp_path
 
 @pytest.fixture
 def counting(host, fleet):
-    """A killed agent's map, and a program that counts in it still; its pin holds it."""
+    """A killed agent's map and a pinned program that still counts in it."""
     host.start()
     host.await_batches(1)
-    host.await_held()
+    host.await_unspooled()
     host.agent.kill()
     program = fleet.bpffs / f"program_{os.getpid()}"
     bpftool("prog", "load", fleet.build / "bpf" / "sampler.bpf.o", program,
@@ -469,8 +471,8 @@ def counting(host, fleet):
     program.unlink(missing_ok=True)
 
 
-def test_a_successor_waits_until_nobody_counts_any_more(host, counting):
-    held, before = host.held(), len(host.batches())
+def test_a_successor_waits_until_the_predecessors_program_is_detached(host, counting):
+    unspooled, before = host.unspooled(), len(host.batches())
     host.agent.launch()
     time.sleep(1)
     assert host.agent.alive() and not host.agent.ready()
@@ -479,15 +481,15 @@ def test_a_successor_waits_until_nobody_counts_any_more(host, counting):
     host.await_batches(before + 1)
 
     assert "waited for a predecessor's program to detach" in host.log()
-    assert metrics(host.agent)["decima_agent_samples_killed_total"] == held
-    host.expect_closed()
+    assert metrics(host.agent)["decima_agent_samples_killed_total"] == unspooled
+    host.expect_balanced()
 
 
-def test_where_somebody_never_ends_counting_the_counts_begin_anew(host, counting):
+def test_if_another_program_keeps_counting_the_counters_restart_at_0(host, counting):
     before = len(host.batches())
     host.start()
     host.await_batches(before + 1)
 
     assert ANEW in host.log() and "another program still counts in it" in host.log()
-    assert host.told()[1]["agent_killed"] == 0
-    host.expect_closed()
+    assert host.reported()[1]["agent_killed"] == 0
+    host.expect_balanced()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The index of labels, with the series of a day: questions find the same series as a look at all of
-them does, and no statement goes through a table of labels from its beginning to its end.
+"""The label index, with the series of a day: queries find the same series as a filter over all
+series, and no statement scans a whole table of labels.
 """
 import collections
 import json
@@ -14,8 +14,8 @@ from harness import Cell
 
 DAY_MS = 86400_000
 SERIES = 20_000          # of 4,000 pods, 4 services, 201 nodes
-PERIOD_NS = 52_631_578   # the value of the one sample of each
-# What a selector means, said of the labels of one series.
+PERIOD_NS = 52_631_578   # the value of the one sample of each series
+# Each selector with the same condition as a function of the labels of one series.
 SELECTORS = {
     '{service_name="service-001"}': lambda s: s["service_name"] == "service-001",
     '{node="node-00007",comm=~"comm-00.*"}':
@@ -40,7 +40,7 @@ SELECTORS = {
 
 @pytest.fixture(scope="module")
 def day(servers):
-    """A cell with a day's series, whose PostgreSQL logs plans; when the day ends, in ms."""
+    """(a cell with a day's series, whose PostgreSQL logs plans; the end of the day in ms)."""
     end_ms = int(time.time() * 1000) // DAY_MS * DAY_MS
     with Cell(servers, "label_index", partitions=1) as cell:
         cell.start_service(cell.ingester)
@@ -57,7 +57,7 @@ def day(servers):
         yield cell, end_ms
 
 
-def ask(cell, end_ms, path, **params):
+def request(cell, end_ms, path, **params):
     window = {"start": end_ms / 1e3 - 86400, "end": end_ms / 1e3}
     status, body = cell.api(path, **window | params)
     assert status == 200, body[:300]
@@ -66,33 +66,33 @@ def ask(cell, end_ms, path, **params):
 
 @pytest.fixture(scope="module")
 def every(day):
-    """The labels of all series, in one look at them."""
-    found = ask(*day, "series")["data"]
+    """The labels of all series, of one request."""
+    found = request(*day, "series")["data"]
     assert len(found) == SERIES
     return found
 
 
 @pytest.mark.parametrize("selector", SELECTORS)
-def test_a_selector_finds_what_a_look_at_all_series_finds(day, every, selector):
-    meant = [s for s in every if SELECTORS[selector](s)]
-    found = ask(*day, "series", **{"match[]": selector})["data"]
-    assert found == meant
-    sums = ask(*day, "query_range", query=selector, sum_by="service_name", step="86400")
+def test_a_selector_finds_the_same_series_as_a_filter_over_all(day, every, selector):
+    expected = [s for s in every if SELECTORS[selector](s)]
+    found = request(*day, "series", **{"match[]": selector})["data"]
+    assert found == expected
+    sums = request(*day, "query_range", query=selector, sum_by="service_name", step="86400")
     assert {line["metric"]["service_name"] for line in sums["data"]["result"]} == \
-        {s["service_name"] for s in meant}
-    graph = ask(*day, "query", query=selector, report="flamegraph")
-    assert graph["stats"]["samples"] == len(meant), "each series has one sample"
+        {s["service_name"] for s in expected}
+    graph = request(*day, "query", query=selector, report="flamegraph")
+    assert graph["stats"]["samples"] == len(expected), "each series has one sample"
 
 
-def test_all_cpu_time_is_found_without_its_series(day):
-    graph = ask(*day, "query", query="{}", report="flamegraph")
+def test_all_cpu_time_is_found_without_a_lookup_of_series(day):
+    graph = request(*day, "query", query="{}", report="flamegraph")
     assert graph["stats"]["samples"] == SERIES
-    assert graph["stats"]["series"] == 0, "none was looked for"
+    assert graph["stats"]["series"] == 0, "no series was looked up"
 
 
-def test_sums_over_steps_come_out_of_directories_where_labels_of_series_are_enough(day, every):
+def test_sums_over_steps_by_labels_of_series_are_read_from_directories(day, every):
     def graph(sum_by, step):
-        return ask(*day, "query_range", query='{service_name=~".+"}', sum_by=sum_by, step=step)
+        return request(*day, "query_range", query='{service_name=~".+"}', sum_by=sum_by, step=step)
 
     by_service = graph("service_name", 600)
     assert by_service["stats"]["chunks"] == by_service["stats"]["bytes"] == 0
@@ -107,7 +107,7 @@ def test_sums_over_steps_come_out_of_directories_where_labels_of_series_are_enou
 
 
 def rounds(day, first, count):
-    """The window of some of the day's ten minutes, in each of which a 144th of all pods live."""
+    """The window of `count` of the day's ten-minute rounds; each has a 144th of all pods."""
     start = day[1] / 1e3 - 86400 + first * 600
     return {"start": start, "end": start + count * 600}
 
@@ -116,7 +116,7 @@ def of_rounds(series, first, count):
     return [s for s in series if first <= int(s["pod"][-6:]) % 144 < first + count]
 
 
-# Splitting by what each series has, by what only some have, by what none has.
+# Labels for sum_by: of each series, of some series, of no series.
 SPLITS = ("service_name", "pod,comm", "node,unit", "unit")
 MANY = {
     "{}": lambda s: True,
@@ -127,64 +127,64 @@ MANY = {
 
 
 @pytest.mark.parametrize("selector", SELECTORS | MANY)
-def test_a_short_window_shows_the_series_that_it_has(day, every, selector):
-    means = (SELECTORS | MANY)[selector]
-    meant = of_rounds([s for s in every if means(s)], 31, 2)
+def test_a_short_window_has_exactly_its_series(day, every, selector):
+    matches = (SELECTORS | MANY)[selector]
+    expected = of_rounds([s for s in every if matches(s)], 31, 2)
     window = rounds(day, 31, 2)
-    assert ask(*day, "series", **window, **{"match[]": selector})["data"] == meant
-    graph = ask(*day, "query", query=selector, report="flamegraph", **window)
-    assert graph["stats"]["samples"] == len(meant), "each series has one sample"
+    assert request(*day, "series", **window, **{"match[]": selector})["data"] == expected
+    graph = request(*day, "query", query=selector, report="flamegraph", **window)
+    assert graph["stats"]["samples"] == len(expected), "each series has one sample"
     for split in SPLITS:
-        lines = ask(*day, "query_range", query=selector, sum_by=split, step=60, **window)
+        lines = request(*day, "query_range", query=selector, sum_by=split, step=60, **window)
         sums = collections.Counter()
         for line in lines["data"]["result"]:
             sums[tuple(sorted(line["metric"].items()))] += sum(int(v) for _, v in line["values"])
         counts = collections.Counter(
             tuple(sorted((name, s[name]) for name in split.split(",") if name in s))
-            for s in meant)
+            for s in expected)
         assert sums == {group: count * PERIOD_NS for group, count in counts.items()}
 
 
-def test_of_a_short_window_only_its_series_are_looked_up_where_the_day_has_many(day, every):
+def test_of_a_day_with_many_series_only_series_of_a_short_window_are_looked_up(day, every):
     def looked_up(selector, first, count):
-        return ask(*day, "query_range", query=selector, sum_by="pod", step=3600,
+        return request(*day, "query_range", query=selector, sum_by="pod", step=3600,
                    **rounds(day, first, count))["stats"]["series"]
 
     for selector in MANY:
-        meant = [s for s in every if MANY[selector](s)]
-        assert looked_up(selector, 31, 2) == len(of_rounds(meant, 31, 2))
-        assert looked_up(selector, 30, 19) == len(meant), "of more than three hours"
+        expected = [s for s in every if MANY[selector](s)]
+        assert looked_up(selector, 31, 2) == len(of_rounds(expected, 31, 2))
+        assert looked_up(selector, 30, 19) == len(expected), "the window is longer than three hours"
     service = [s for s in every if s["service_name"] == "service-001"]
     assert looked_up('{service_name="service-001"}', 31, 2) == len(service), "the index is faster"
 
 
-def test_rows_are_of_the_services_that_pairs_lead_to(day):
+def test_only_rows_of_the_services_of_matching_pairs_are_read(day):
     def rows(selector):
-        return ask(*day, "query", query=selector, report="flamegraph")["stats"]["rows"]
+        return request(*day, "query", query=selector, report="flamegraph")["stats"]["rows"]
 
     assert 0 < rows('{service_name="service-002"}') < rows("{}")
     assert rows('{pod=~"service-002-.*"}') == rows('{service_name="service-002"}')
 
 
-def test_values_are_those_that_series_have(day, every):
+def test_label_values_equal_the_values_of_all_series(day, every):
     for name in ("node", "pod", "service_name"):
-        assert ask(*day, f"label/{name}/values")["data"] == sorted({s[name] for s in every})
+        assert request(*day, f"label/{name}/values")["data"] == sorted({s[name] for s in every})
 
 
-def test_no_statement_goes_through_a_table_of_labels(day):
+def test_no_statement_scans_a_whole_table_of_labels(day):
     cell, end_ms = day
     log = cell.fleet.postgres.log_file
     began = log.stat().st_size
     for selector in SELECTORS:
-        ask(cell, end_ms, "query", query=selector, report="flamegraph")
-        ask(cell, end_ms, "series", **{"match[]": selector})
-        ask(cell, end_ms, "labels", **{"match[]": selector})
+        request(cell, end_ms, "query", query=selector, report="flamegraph")
+        request(cell, end_ms, "series", **{"match[]": selector})
+        request(cell, end_ms, "labels", **{"match[]": selector})
     for selector in MANY:
         for split in SPLITS:
-            ask(cell, end_ms, "query_range", query=selector, sum_by=split, step=60,
+            request(cell, end_ms, "query_range", query=selector, sum_by=split, step=60,
                 **rounds(day, 31, 2))
     for path in ("labels", "label/pod/values", "label/service_name/values", "profile_types"):
-        ask(cell, end_ms, path)
+        request(cell, end_ms, path)
 
     with open(log, "rb") as file:
         file.seek(began)

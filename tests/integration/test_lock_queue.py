@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""While a long query runs, partitions are made, detached and dropped, and no flush stands in the
-queue behind it.
+"""While a long query runs, partitions are made, detached and dropped, and no flush waits for the
+query.
 
-Whoever asks for a lock that a query is in the way of makes everybody wait who comes after it. What
-PostgreSQL itself says of waiting (pg_locks) is looked at all the time, and how long the offsets
-stand still, beside the same without any of that.
+If a session waits for a lock that conflicts with the query, all later requests for that lock wait
+behind it. The tests poll PostgreSQL's waits (pg_locks) and the longest time without a change of
+the offsets, and compare them with the same load without a query.
 """
 import contextlib
 import json
@@ -30,7 +30,7 @@ BOUND_S = 1.0
 STOP_S = 20         # the promise is 5 s; the rest is for a loaded machine
 PAUSE_S = 0.004     # between two messages
 TICKS = {(1, n): 2 for n in range(50)}
-DAYS_BACK = 6       # samples of that many days: partitions that are made for them meanwhile
+DAYS_BACK = 6       # days of late samples, for which partitions are made meanwhile
 DAY_MS = 86400_000
 TABLES = ("chunk_raw", "chunk", "rollup", "series", "label_pair")
 WAITING = ("SELECT query, extract(epoch FROM clock_timestamp() - waitstart)::float8 FROM pg_locks"
@@ -40,7 +40,7 @@ STORED = "SELECT coalesce(sum(next_offset), 0)::bigint FROM consumer_offset"
 
 
 class Load(threading.Thread):
-    """Batches, as fast as they are stored with some room to spare; the days it is told come in."""
+    """Produces batches, slower than they can be stored, and one late batch for each of `days`."""
 
     def __init__(self, cell, protos):
         super().__init__(daemon=True)
@@ -64,14 +64,14 @@ class Load(threading.Thread):
 
 
 class Watch(threading.Thread):
-    """Looks at the locks and the offsets."""
+    """Polls the locks and the offsets."""
 
     def __init__(self, cell):
         super().__init__(daemon=True)
         self.cell = cell
         self.waits = {}      # the longest of each statement
         self.still_s = 0.0   # the longest that no offset moved
-        self.looks = 0
+        self.polls = 0
         self.ended = threading.Event()
 
     def run(self):
@@ -84,12 +84,12 @@ class Watch(threading.Thread):
                 self.still_s = max(self.still_s, time.monotonic() - moved)
                 if now != stored:
                     stored, moved = now, time.monotonic()
-                self.looks += 1
+                self.polls += 1
 
     def close(self):
         self.ended.set()
         self.join()
-        assert self.looks > 20, "it hardly looked"
+        assert self.polls > 20, "at most 20 polls"
 
 
 def watch(cell, seconds):
@@ -101,7 +101,7 @@ def watch(cell, seconds):
 
 
 def past(db):
-    """Partitions of each table that are past their time; their names."""
+    """Make a partition of each table that is past its retention; returns their names."""
     now = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
     hour, day = now - timedelta(days=30), (now - timedelta(days=300)).replace(hour=0)
     names = [f"chunk_raw_{hour:%Y%m%d%H}"]
@@ -115,7 +115,7 @@ def past(db):
 
 
 def begin_query(cell):
-    """A query that has seen all tables and goes on until end_query(); its thread."""
+    """Start a query that has read all tables and runs until end_query(); returns its thread."""
     db = psycopg.connect(cell.postgres_address, application_name="long query")
     db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
     for table in TABLES:
@@ -130,14 +130,14 @@ def begin_query(cell):
 
 
 def end_query(cell, running):
-    assert running.is_alive(), "the query was to run all the time"
+    assert running.is_alive(), "the query must run all the time"
     cell.rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
               " WHERE application_name = 'long query'")
     running.join()
 
 
 def cut_short(cell, names):
-    """Begin to detach them, as one did that died."""
+    """Begin to detach the partitions, like an ingester that died in between."""
     for name in names:
         with cell.connect() as db, contextlib.suppress(psycopg.errors.LockNotAvailable):
             db.execute("SET lock_timeout = '50ms'")
@@ -158,7 +158,7 @@ def detaching(watching):
     (5, "another ingester that starts"),
     (6, "one that finds them half detached"),
     pytest.param(80, "the one that stores", marks=pytest.mark.long)])
-def test_no_flush_waits_while_partitions_come_and_go(servers, protos, figure, query_s, by):
+def test_no_flush_waits_while_partitions_are_made_and_dropped(servers, protos, figure, query_s, by):
     """The ingester's own next round is within a minute."""
     with Cell(servers, f"lock_queue_{query_s}") as cell:
         cell.ingester_flags["compaction-age"] = "500ms"
@@ -178,32 +178,32 @@ def test_no_flush_waits_while_partitions_come_and_go(servers, protos, figure, qu
             if by != "the one that stores":
                 cell.service("ingester", "other").launch({"DECIMA_POSTGRES": cell.postgres_address})
             meanwhile = watch(cell, query_s)
-            assert len(left(cell, names)) == len(names), "the query may need them"
+            assert len(left(cell, names)) == len(names), "the query may read these partitions"
             end_query(cell, running)
-            if by == "one that finds them half detached":  # and does not wait for long
+            if by == "one that finds them half detached":  # which does not wait for long
                 cell.service("ingester", "next").launch({"DECIMA_POSTGRES": cell.postgres_address})
-            wait_until(lambda: not left(cell, names), 100, "they are dropped")
+            wait_until(lambda: not left(cell, names), 100, "the partitions dropped")
         finally:
             load.close()
         wait_until(lambda: cell.rows(STORED) == [(load.sent,)], 60, "all is stored")
-        assert not load.days, "samples of other days were to come"
+        assert not load.days, "samples of other days must be produced"
         made = cell.rows("SELECT count(*) FROM pg_inherits WHERE inhparent = 'series'::regclass")
         flush_s = metrics(cell.ingester)
 
     others = {query[:60]: round(seconds, 3) for query, seconds in meanwhile.waits.items()
               if query not in detaching(meanwhile)}
-    figure(f"beside a query of {query_s} s, {load.sent} batches and {len(names)} partitions that"
-           f" went: offsets stood still for {meanwhile.still_s:.2f} s at the longest (before:"
-           f" {before.still_s:.2f} s), waits for locks but DETACH's own: {others or 'none'}")
-    assert made[0][0] >= DAYS_BACK, "partitions were to be made"
-    assert detaching(meanwhile), "nobody tried to detach anything"
+    figure(f"beside a query of {query_s} s, {load.sent} batches and {len(names)} dropped"
+           f" partitions: offsets unchanged for {meanwhile.still_s:.2f} s at the longest (before:"
+           f" {before.still_s:.2f} s), waits for locks except DETACH's: {others or 'none'}")
+    assert made[0][0] >= DAYS_BACK, "partitions must be made"
+    assert detaching(meanwhile), "no session tried to detach a partition"
     assert max(others.values(), default=0) < BOUND_S, others
     assert meanwhile.still_s < BOUND_S + before.still_s
     assert flush_s["decima_ingester_flush_errors_total"] == 0
 
 
 def send_days(servers, cell, days, scratch):
-    """A simulated fleet's 20 minutes of that many days, into Kafka; how many samples."""
+    """Send a simulated fleet's 20 minutes of each of `days` days to Kafka; returns the samples."""
     files = []
     for number, batch in enumerate(recording.read()):
         files.append(scratch / f"{number}.otlp")
@@ -221,7 +221,7 @@ def send_days(servers, cell, days, scratch):
 
 @pytest.mark.long
 def test_no_flush_waits_at_full_speed(servers, figure, tmp_path):
-    """All of it waits in Kafka when the ingester starts, so it never has nothing to store."""
+    """All samples are in Kafka when the ingester starts, so it always has samples to store."""
     with Cell(servers, "lock_queue_speed", partitions=8) as cell:
         cell.ingester_flags["compaction-age"] = "500ms"
         cell.ingester.flags["compaction-age"] = "500ms"
@@ -237,24 +237,24 @@ def test_no_flush_waits_at_full_speed(servers, figure, tmp_path):
         cell.service("ingester", "other").launch({"DECIMA_POSTGRES": cell.postgres_address})
         meanwhile = watch(cell, 30)
         stored = cell.samples() - first
-        assert first + stored < sent, "it was to have something to store all the time"
-        assert len(left(cell, names)) == len(names), "the query may need them"
+        assert first + stored < sent, "samples must be left to store all the time"
+        assert len(left(cell, names)) == len(names), "the query may read these partitions"
         made, = cell.rows("SELECT count(*) FROM pg_inherits WHERE inhparent = 'series'::regclass")
         end_query(cell, running)
-        wait_until(lambda: not left(cell, names), 100, "they are dropped")
+        wait_until(lambda: not left(cell, names), 100, "the partitions dropped")
         wait_until(lambda: cell.samples() == sent, 300, "all is stored")
 
     others = {query[:60]: round(seconds, 3) for query, seconds in meanwhile.waits.items()
               if query not in detaching(meanwhile)}
     figure(f"beside a query of 30 s at full speed ({stored / 30:,.0f} samples/s stored): waits for"
-           f" locks but DETACH's own: {others or 'none'}; offsets stood still for"
+           f" locks except DETACH's: {others or 'none'}; offsets unchanged for"
            f" {meanwhile.still_s:.2f} s at the longest")
-    assert detaching(meanwhile), "nobody tried to detach anything"
-    assert made[0] >= 2, "partitions were to be made"
+    assert detaching(meanwhile), "no session tried to detach a partition"
+    assert made[0] >= 2, "partitions must be made"
     assert max(others.values(), default=0) < BOUND_S, others
 
 
-def test_one_that_waits_for_a_query_stops_in_time(servers, figure):
+def test_an_ingester_that_waits_for_a_query_terminates_in_time(servers, figure):
     with Cell(servers, "lock_queue_stop") as cell:
         cell.start()
         with cell.connect() as db:
@@ -263,11 +263,11 @@ def test_one_that_waits_for_a_query_stops_in_time(servers, figure):
         other = cell.service("ingester", "other")
         other.launch({"DECIMA_POSTGRES": cell.postgres_address})
         wait_until(lambda: [query for query, _ in cell.rows(WAITING) if " DETACH " in query], 60,
-                   "it waits for the query")
+                   "the ingester waiting for the query")
 
         began = time.monotonic()
         os.close(other.send(signal.SIGTERM))
-        wait_until(lambda: other.exit_code() is not None, 60, "it has ended")
+        wait_until(lambda: other.exit_code() is not None, 60, "the ingester ended")
         took = time.monotonic() - began
 
         end_query(cell, running)

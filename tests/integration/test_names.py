@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names from end to end: agent and its uploads, debuginfo, symbolizer and querier, all real."""
+"""Symbolized stacks from end to end: real agent with uploads, debuginfo, symbolizer, querier."""
 import contextlib
 import json
 import os
@@ -19,8 +19,8 @@ from harness import Cell, metrics, wait_until
 
 pytestmark = pytest.mark.machine
 
-# `hot` is inlined into `warm`, whose lines are told apart; all CPU time is in `hot`. Asking for the
-# frame's address makes gcc set up a frame pointer in a function that calls nobody.
+# `hot` is inlined into `warm`, and their lines differ; all CPU time is in `hot`. Reading the frame
+# address makes gcc set up a frame pointer in a function that calls no other function.
 SOURCE = """\
 static volatile unsigned long sink;
 static void *volatile frame;
@@ -53,7 +53,7 @@ def run(*argv, **more):
 
 
 class NamedCell(Cell):
-    """A Cell with debuginfo, a symbolizer that asks it, and a querier that asks that."""
+    """A Cell with a debuginfo service, a symbolizer that uses it, and a querier that uses both."""
 
     def __init__(self, fleet, name):
         super().__init__(fleet, name)
@@ -74,11 +74,11 @@ class NamedCell(Cell):
     def upload(self, build_id, file):
         url = f"{self.debuginfo.url}/buildid/{build_id}/debuginfo?rank=dwarf"
         request = urllib.request.Request(url, Path(file).read_bytes(), method="PUT")
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.status
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return response.status
 
-    def answer(self, report, query="{}", **params):
-        """An answer as a whole, warnings too."""
+    def response(self, report, query="{}", **params):
+        """A whole response, with its warnings."""
         status, body = self.api("query", query=query, report=report, **params)
         assert status == 200, body[:300]
         return json.loads(body)
@@ -117,14 +117,14 @@ class Program:
 def program(named, tmp_path, request):
     made = Program(tmp_path, 100_000 + sum(request.node.name.encode()))
     try:
-        wait_until(lambda: named.total(made.query) > 0, 100, "its first samples")
+        wait_until(lambda: named.total(made.query) > 0, 100, "the program's first samples")
         yield made
     finally:
         made.end()
 
 
 def functions(named, program):
-    """Those of the program that stacks go through, as their frames read."""
+    """The frames of the program's stacks, as text."""
     return {frame for stack in named.collapsed(program.query) for frame in stack}
 
 
@@ -133,29 +133,29 @@ def is_addresses(named, program):
     return any(name.startswith("heat+0x") for name in names) and not names & {"main", "hot", "warm"}
 
 
-def test_a_program_is_named_after_its_debug_info_came_late(named, program):
+def test_a_program_is_symbolized_after_late_debug_info(named, program):
     assert is_addresses(named, program)
-    rows = named.answer("table", program.query)["data"]["rows"]
+    rows = named.response("table", program.query)["data"]["rows"]
     assert any(row.get("reason") for row in rows if row["function"].startswith("heat+0x"))
     # Every cache is warm.
     cached = 'decima_querier_symbolize_addresses_total{from="cache"}'
     wait_until(lambda: metrics(named.querier)[cached] > 0 and is_addresses(named, program),
-               60, "addresses out of the cache")
+               60, "addresses from the cache")
 
-    # 200: the agent was faster with what a stripped program has.
+    # 200: the agent has already uploaded the stripped program.
     assert named.upload(program.build_id, program.debug) in (200, 201)
     uploaded = time.monotonic()
     wait_until(lambda: ("main", "warm", "hot") in
-               {stack[-3:] for stack in named.collapsed(program.query)}, 100, "names")
+               {stack[-3:] for stack in named.collapsed(program.query)}, 100, "functions")
     took = time.monotonic() - uploaded
 
     assert took < 10
     assert not any(name.startswith("heat+0x") for name in functions(named, program))
 
 
-def test_lines_and_inlined_calls_are_those_of_the_source(named, protos, program):
+def test_lines_and_inlined_calls_equal_the_source(named, protos, program):
     named.upload(program.build_id, program.debug)
-    wait_until(lambda: "hot" in functions(named, program), 100, "names")
+    wait_until(lambda: "hot" in functions(named, program), 100, "functions")
 
     profile = named.pprof(protos, program.query)
     text = [t.decode() for t in profile.string_table]
@@ -176,27 +176,27 @@ def test_lines_and_inlined_calls_are_those_of_the_source(named, protos, program)
     assert files == {program.source}
 
 
-def test_a_symbolizer_that_stands_still_or_is_killed_costs_names_alone(named, program):
-    def ask():
-        answer = named.answer("table", program.query)
-        assert answer["data"]["total"] > 0
-        return answer.get("warnings", [])
+def test_if_the_symbolizer_is_stopped_or_killed_results_have_a_warning(named, program):
+    def warnings():
+        response = named.response("table", program.query)
+        assert response["data"]["total"] > 0
+        return response.get("warnings", [])
 
     named.symbolizer.send(signal.SIGSTOP)
     try:
-        wait_until(ask, 100, "a warning")
+        wait_until(warnings, 100, "a warning")
         assert named.total(program.query) > 0
     finally:
         named.symbolizer.send(signal.SIGCONT)
-    wait_until(lambda: not ask(), 100, "it is asked again")
+    wait_until(lambda: not warnings(), 100, "no warning")
 
     named.symbolizer.kill()
-    wait_until(ask, 100, "a warning")
+    wait_until(warnings, 100, "a warning")
     named.start_service(named.symbolizer)
-    wait_until(lambda: not ask(), 100, "it is asked again")
+    wait_until(lambda: not warnings(), 100, "no warning")
 
 
-# the share of frames that have names
+# the share of symbolized frames
 
 BURN = """
 import json, re
@@ -237,7 +237,7 @@ SHARE = 0.9
 
 
 def compile_often(directory, stop):
-    """g++, and what it made, which has debug info."""
+    """Run g++ and the program that it made, which has debug info."""
     source = directory / "many.cc"
     source.write_text(COMPILED)
     while not stop.is_set():
@@ -282,19 +282,19 @@ def sections(path):
 
 
 class Binaries:
-    """What the file at a path, or Debian's debug package, has to tell of its addresses."""
+    """The kinds of symbols in the file at a path, or in its Debian debug package."""
 
     def __init__(self):
         self.known = {}
 
     def kind(self, path, build_id):
-        """"debug": symbols or debug info; "exports": only those for its linker; "gone"; "none"."""
+        """"debug": symbols or debug info; "exports": only dynamic symbols; "gone"; "none"."""
         if (path, build_id) not in self.known:
-            self.known[path, build_id] = self.look(path, build_id)
+            self.known[path, build_id] = self.inspect(path, build_id)
         return self.known[path, build_id]
 
     @staticmethod
-    def look(path, build_id):
+    def inspect(path, build_id):
         if os.path.exists(f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"):
             return "debug"
         if not os.path.isfile(path):
@@ -307,7 +307,7 @@ class Binaries:
 
 
 class Shares:
-    """Of user frames in binaries: {kind: [weight, named weight, {addresses}, {named ones}]}."""
+    """User frames in binaries: {kind: [weight, named weight, {addresses}, {named addresses}]}."""
 
     def __init__(self, profile, binaries):
         text = [t.decode() for t in profile.string_table]
@@ -334,10 +334,10 @@ class Shares:
         return named / weight if weight else 0
 
     def lines(self):
-        """What there is to say, one line each."""
-        for kind, (weight, named, addresses, named_ones) in sorted(self.kinds.items()):
+        """The report, line by line."""
+        for kind, (weight, named, addresses, resolved) in sorted(self.kinds.items()):
             yield (f"names: {named / weight:.1%} of the user frames by weight, "
-                   f"{len(named_ones)} of {len(addresses)} different ones, in binaries: {kind}")
+                   f"{len(resolved)} of {len(addresses)} different ones, in binaries: {kind}")
         total = sum(share[0] for share in self.kinds.values())
         for (path, kind), value in sorted(self.unnamed.items(), key=lambda u: -u[1])[:10]:
             yield f"names: unnamed, {value / total:.1%} of all: {path} ({kind})"
@@ -352,9 +352,9 @@ def names_of_a_load(named, protos, directory, seconds):
     def shares():
         return Shares(named.pprof(protos, "{}", **window), binaries)
 
-    # What is uploaded and read last has its names a little later.
+    # Files that are uploaded last are symbolized a little later.
     with contextlib.suppress(AssertionError):
-        wait_until(lambda: shares().share("debug") >= SHARE, 100, "names", every=2)
+        wait_until(lambda: shares().share("debug") >= SHARE, 100, "functions", every=2)
     return shares()
 
 
@@ -365,10 +365,10 @@ def report(found, figure):
     assert found.share("debug") >= SHARE
 
 
-def test_frames_of_a_mixed_load_have_names(named, protos, tmp_path, figure):
+def test_frames_of_a_mixed_load_are_symbolized(named, protos, tmp_path, figure):
     report(names_of_a_load(named, protos, tmp_path, 20), figure)
 
 
 @pytest.mark.long
-def test_frames_of_two_minutes_of_mixed_load_have_names(named, protos, tmp_path, figure):
+def test_frames_of_two_minutes_of_mixed_load_are_symbolized(named, protos, tmp_path, figure):
     report(names_of_a_load(named, protos, tmp_path, 120), figure)

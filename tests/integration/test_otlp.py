@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages by another's encoder: OpenTelemetry's own Go code made them (otlp_go/), and every sample
+"""Messages of another encoder: OpenTelemetry's own Go code made them (otlp_go/), and every sample
 in them is stored and found.
 
-The messages are committed, so this runs where there is no Go; where there is, they are made again
-and must come out the same.
+The messages are committed, so the tests run without Go. If Go is installed, the messages are made
+again and must be the same.
 """
 import json
 import os
@@ -23,7 +23,7 @@ BASE = 1790000000000  # the time of the committed messages, Unix ms
 
 
 def moved(message, offsets, start_ms):
-    """The message with its times at start_ms: a fixed64 is 8 bytes before and after."""
+    """The message with its times moved to start_ms: a fixed64 keeps its 8 bytes."""
     for offset in sorted(offsets | {0}):
         old = struct.pack("<Q", (BASE + offset) * 1_000_000)
         message = message.replace(old, struct.pack("<Q", (start_ms + offset) * 1_000_000))
@@ -41,7 +41,7 @@ def seconds(ms):
 
 @pytest.fixture(scope="module", params=NAMES)
 def sent(cell, request):
-    """(when its time begins, samples) of a message that is on the topic, without our headers."""
+    """(start in ms, samples) of a message that was produced without our headers."""
     samples = json.loads((HERE / "messages" / f"{request.param}.json").read_text())
     # a window of its own for each message
     start_ms = int(time.time() * 1000) - 60_000 - 10_000 * NAMES.index(request.param)
@@ -66,7 +66,7 @@ def test_every_sample_of_another_encoder_is_found_at_its_time_by_its_labels(cell
         assert found == {tuple(sample["stack"]): sample["value"]}, sample
 
 
-def test_nothing_but_those_samples_is_there(cell, sent):
+def test_no_other_samples_are_stored(cell, sent):
     start_ms, samples = sent
     times = {start_ms + sample["offset_ms"] for sample in samples}
     ends = sorted(times)[-1] + 1000
@@ -78,7 +78,7 @@ def test_nothing_but_those_samples_is_there(cell, sent):
                                   end=seconds(before)) == {}, (kind, after, before)
 
 
-def test_the_committed_messages_are_what_the_encoder_makes(tmp_path):
+def test_the_committed_messages_equal_those_of_the_encoder(tmp_path):
     go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
     if not go:
         pytest.skip("there is no Go here to make the messages again")

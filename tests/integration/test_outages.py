@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that is gone costs time, never samples. Each is killed as a crash would kill it."""
+"""An outage of a server delays samples and loses no sample. Each server is killed by SIGKILL."""
 import json
 import math
 import subprocess
@@ -21,7 +21,7 @@ def agent(cell):
 
 
 def burn(agent, seconds):
-    """Burn CPU time; the program's pid and what it took."""
+    """Burn CPU time; returns the program's pid and its CPU time."""
     done = subprocess.run([program(agent, "burn"), str(seconds)], stdout=subprocess.PIPE, text=True,
                           check=True, stdin=subprocess.DEVNULL)
     return json.loads(done.stdout)
@@ -35,10 +35,10 @@ def assert_all_found_once(cell, burnt):
     expected = burnt["cpu_seconds"] * HERTZ
     allowed = 3 * math.sqrt(expected)
     wait_until(lambda: found(cell, burnt) >= expected - allowed, 60, f"{expected:.0f} samples")
-    stays(lambda: found(cell, burnt) <= expected + allowed, 3, "none is counted twice")
+    stays(lambda: found(cell, burnt) <= expected + allowed, 3, "no sample counted twice")
 
 
-def test_while_kafka_is_gone_the_agent_keeps_what_it_takes(cell, agent, servers):
+def test_while_kafka_is_down_the_agent_keeps_its_samples(cell, agent, servers):
     servers.kafka.kill()
     burnt = burn(agent, 4)
     agent_lived = agent.alive()
@@ -50,21 +50,21 @@ def test_while_kafka_is_gone_the_agent_keeps_what_it_takes(cell, agent, servers)
     assert_all_found_once(cell, burnt)
 
 
-def test_while_postgresql_is_gone_kafka_keeps_it(cell, agent, servers):
+def test_while_postgresql_is_down_kafka_keeps_the_samples(cell, agent, servers):
     servers.postgres.kill()
     burnt = burn(agent, 4)
-    wait_until(lambda: cell.querier.get("/ready")[0] == 503, 30, "the querier says it is not ready")
+    wait_until(lambda: cell.querier.get("/ready")[0] == 503, 30, "the querier not ready")
     healthy = cell.querier.get("/healthy")[0]
 
     servers.postgres.launch()
     servers.postgres.wait_ready(servers.postgres.ready, 60)
 
     assert healthy == 200 and cell.ingester.alive()
-    wait_until(lambda: cell.querier.ready() and cell.ingester.ready(), 60, "both are ready again")
+    wait_until(lambda: cell.querier.ready() and cell.ingester.ready(), 60, "both services ready")
     assert_all_found_once(cell, burnt)
 
 
-def test_while_the_ingester_is_gone_kafka_keeps_it(cell, agent):
+def test_while_the_ingester_is_down_kafka_keeps_the_samples(cell, agent):
     cell.ingester.kill()
     burnt = burn(agent, 4)
 
@@ -73,10 +73,10 @@ def test_while_the_ingester_is_gone_kafka_keeps_it(cell, agent):
     assert_all_found_once(cell, burnt)
 
 
-def test_an_agent_that_is_killed_leaves_its_batches_to_the_next(cell, agent, servers):
+def test_the_next_agent_sends_the_batches_of_a_killed_agent(cell, agent, servers):
     servers.kafka.kill()
     burnt = burn(agent, 4)
-    settled = burn(agent, 2)  # what came before it is in the spool by now
+    settled = burn(agent, 2)  # the earlier samples are in the spool by now
     agent.kill()
     servers.kafka.launch()
     servers.kafka.wait_ready(servers.kafka.ready, 60)
@@ -87,13 +87,13 @@ def test_an_agent_that_is_killed_leaves_its_batches_to_the_next(cell, agent, ser
     assert_all_found_once(cell, burnt)
 
 
-# Kafka away for long, the agent killed meanwhile
+# a long outage of Kafka, and the agent killed meanwhile
 
 RATE = 32 << 10  # bytes per second that may leave the spool
 
 
 class Arrivals:
-    """What comes to a topic, as a reader of our own finds it: in the order of each partition."""
+    """The messages of a topic, read by a consumer of the test in the order of each partition."""
 
     def __init__(self, cell, partitions):
         self.consumer = confluent_kafka.Consumer(cell.kafka_settings(**{
@@ -101,22 +101,22 @@ class Arrivals:
         self.consumer.assign([confluent_kafka.TopicPartition(cell.topic, partition, 0)
                               for partition in range(partitions)])
         self.partitions, self.found = set(), []  # (sequence, bytes, sent at)
-        self.status = None                       # of the last
+        self.status = None                       # of the last message
 
     def read(self):
-        """Take what is there."""
+        """Read all messages that are there."""
         while message := self.consumer.poll(0.2):
             if message.error():
                 continue
-            told = dict(message.headers())
+            fields = dict(message.headers())
             self.partitions.add(message.partition())
-            self.status = told["decima-status"]
-            self.found.append((int(told["decima-seq"]), len(message.value()),
+            self.status = fields["decima-status"]
+            self.found.append((int(fields["decima-seq"]), len(message.value()),
                                message.timestamp()[1] / 1000))
         return self.found
 
     def once(self):
-        """Without what came a second time, since its sender was killed before it could know."""
+        """Without duplicates, which a killed agent had sent before the acknowledgement."""
         seen = set()
         return [each for each in self.found if not (each[0] in seen or seen.add(each[0]))]
 
@@ -129,7 +129,7 @@ class Arrivals:
 
 
 def keep_busy(agent, seconds):
-    """A tenth of a CPU for so long."""
+    """Use a tenth of a CPU for `seconds`."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         burn(agent, 0.1)
@@ -137,7 +137,7 @@ def keep_busy(agent, seconds):
 
 
 @pytest.mark.parametrize("away", [20, pytest.param(600, marks=pytest.mark.long)])
-def test_after_a_long_outage_all_arrives_in_order_at_a_bounded_rate(servers, protos, figure, away):
+def test_after_an_outage_batches_arrive_in_order_at_a_bounded_rate(servers, protos, figure, away):
     with Cell(servers, f"outage_{away}") as cell:
         cell.start()
         agent = cell.start_service(cell.service("agent", flags={
@@ -167,7 +167,7 @@ def test_after_a_long_outage_all_arrives_in_order_at_a_bounded_rate(servers, pro
             now = metrics(agent)
             bound = max(bound, now["decima_agent_spool_max_rate_bytes"])
             return now["decima_agent_spool_batches"] <= 1
-        wait_until(all_arrived, 60 + 2 * waiting["decima_agent_spool_bytes"] / RATE, "all of it")
+        wait_until(all_arrived, 60 + 2 * waiting["decima_agent_spool_bytes"] / RATE, "all sent")
         drained = time.time() - back
         agent.stop()
         arrivals.read()
@@ -176,18 +176,18 @@ def test_after_a_long_outage_all_arrives_in_order_at_a_bounded_rate(servers, pro
         assert [sequence for sequence, _, _ in once] == list(range(1, len(once) + 1))
         assert len(arrivals.partitions) == 1
         largest, fastest = max(size for _, size, _ in once), arrivals.fastest(back)
-        assert fastest <= bound + (bound + largest) / 2  # what goes at once, over 2 s or more
+        assert fastest <= bound + (bound + largest) / 2  # a burst, over 2 s or more
 
-        def closed():
+        def balanced():
             host, = look(cell)
             assert host["sampled"] == protos.status.AgentStatus.FromString(arrivals.status).sampled
             assert host["in_flight"] == 0 and host["missing"] == 0
             assert host["stored"] + sum(host["lost"].values()) == host["sampled"]
             assert set(host["lost"]) <= {"agent_killed"}
             return host
-        host = wait_until(closed, 60, "the sum closes")
+        host = wait_until(balanced, 60, "a balanced host")
         figure(f"Kafka away for {away} s, the agent killed meanwhile: {backlog:.0f} batches of "
-               f"{waiting['decima_agent_spool_bytes'] / 1e3:.0f} KB waited and were there "
+               f"{waiting['decima_agent_spool_bytes'] / 1e3:.0f} KB waited and arrived "
                f"{drained:.1f} s after Kafka began to start, in order, at {fastest / 1e3:.0f} KB/s "
                f"at most (bound {bound / 1e3:.0f}); {host['stored']} samples stored, lost "
-               f"{host['lost']}, {host['duplicate']} came twice")
+               f"{host['lost']}, {host['duplicate']} arrived twice")

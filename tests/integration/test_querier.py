@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be asked of the querier, and how it answers and refuses."""
+"""The endpoints of the querier: parameters, results and error responses."""
 import concurrent.futures
 import datetime
 import json
@@ -25,7 +25,7 @@ BETA = {(0x10,): 2}
 
 
 @pytest.fixture(scope="module")
-def asked(cell, protos):
+def filled(cell, protos):
     """The cell with alpha (n1, pid 1), beta (n2, pid 2) and a heap profile of alpha in it."""
     cell.at_ms = int(time.time() * 1000)
     for message in (
@@ -40,18 +40,18 @@ def asked(cell, protos):
     return cell
 
 
-def refusal(cell, path, **params):
-    """(status, error type, sentence) of a request that must be refused."""
+def error_of(cell, path, **params):
+    """(status, error type, sentence) of a request that must be rejected."""
     status, body = cell.api(path, **params)
-    answer = json.loads(body)
-    assert answer["status"] == "error" and answer["error"], answer
-    return status, answer["errorType"], answer["error"]
+    response = json.loads(body)
+    assert response["status"] == "error" and response["error"], response
+    return status, response["errorType"], response["error"]
 
 
 # labels and types
 
-def test_names_of_labels_are_those_of_series_and_samples(asked):
-    names = asked.data("labels")
+def test_label_names_are_of_series_and_of_samples(filled):
+    names = filled.data("labels")
 
     assert {"comm", "exe", "node", "pid", "service_name"} <= set(names)
     assert names == sorted(names)
@@ -59,41 +59,41 @@ def test_names_of_labels_are_those_of_series_and_samples(asked):
 
 @pytest.mark.parametrize("name, values", [
     ("comm", ["alpha", "beta"]), ("node", ["n1", "n2"]), ("pid", ["1", "2"]), ("nobody", [])])
-def test_values_of_a_label_are_sorted_and_each_once(asked, name, values):
-    assert asked.data(f"label/{name}/values") == values
+def test_values_of_a_label_are_sorted_and_distinct(filled, name, values):
+    assert filled.data(f"label/{name}/values") == values
 
 
-def test_match_narrows_labels_and_several_are_alternatives(asked):
+def test_match_filters_labels_and_several_matches_are_alternatives(filled):
     of_alpha, of_beta = '{comm="alpha"}', '{comm="beta"}'
 
-    assert asked.data("label/node/values", **{"match[]": of_alpha}) == ["n1"]
-    assert asked.data("label/pid/values", **{"match[]": of_beta}) == ["2"]
-    assert asked.data("label/node/values", **{"match[]": [of_alpha, of_beta]}) == ["n1", "n2"]
-    assert asked.data("label/comm/values", **{"match[]": HEAP}) == ["alpha"]
-    assert asked.data("labels", **{"match[]": '{comm="nobody"}'}) == []
+    assert filled.data("label/node/values", **{"match[]": of_alpha}) == ["n1"]
+    assert filled.data("label/pid/values", **{"match[]": of_beta}) == ["2"]
+    assert filled.data("label/node/values", **{"match[]": [of_alpha, of_beta]}) == ["n1", "n2"]
+    assert filled.data("label/comm/values", **{"match[]": HEAP}) == ["alpha"]
+    assert filled.data("labels", **{"match[]": '{comm="nobody"}'}) == []
 
 
-def test_profile_types_are_those_that_were_sent(asked):
-    assert asked.data("profile_types") == sorted([CPU, HEAP])
+def test_profile_types_are_the_types_that_were_sent(filled):
+    assert filled.data("profile_types") == sorted([CPU, HEAP])
 
 
-def test_labels_know_their_window(asked):
-    assert asked.data("label/comm/values", start=1000000000, end=1000003600) == []
-    assert asked.data("profile_types", start=1000000000, end=1000003600) == []
+def test_labels_are_limited_to_the_window(filled):
+    assert filled.data("label/comm/values", start=1000000000, end=1000003600) == []
+    assert filled.data("profile_types", start=1000000000, end=1000003600) == []
 
 
 # collapsed
 
-def test_collapsed_has_every_stack_with_its_sum(asked):
-    assert asked.collapsed("{}") == {
+def test_collapsed_has_every_stack_with_its_sum(filled):
+    assert filled.collapsed("{}") == {
         ("alpha+0x1000", "alpha+0x2000"): 3 * PERIOD,
         ("alpha+0x1000", "alpha+0x3000"): PERIOD,
         ("be:ta+0x10",): 2 * PERIOD,
     }
 
 
-def test_collapsed_is_sorted_and_the_same_each_time(asked):
-    first, second = (asked.api("query", query="{}", report="collapsed")[1] for _ in range(2))
+def test_collapsed_is_sorted_and_the_same_each_time(filled):
+    first, second = (filled.api("query", query="{}", report="collapsed")[1] for _ in range(2))
 
     assert first == second
     assert first.splitlines() == sorted(first.splitlines())
@@ -107,44 +107,44 @@ def test_collapsed_is_sorted_and_the_same_each_time(asked):
     ('{comm="alpha",pid="2"}', 0), ('{comm="alpha",node="n1",pid="1"}', 4),
     ('{nobody=""}', 6), ('{nobody!=""}', 0), ('{nobody=~".*"}', 6), ('{nobody=~".+"}', 0),
     ('{comm=""}', 0), ('{comm=~"alpha|beta"}', 6)])
-def test_a_selector_finds_what_it_names(asked, query, total):
-    assert asked.total(query) == total * PERIOD
+def test_a_selector_selects_the_matching_samples(filled, query, total):
+    assert filled.total(query) == total * PERIOD
 
 
-def test_another_type_is_asked_for_by_its_id(asked):
-    assert asked.collapsed(HEAP + "{}") == {("test+0x77",): 5000}
-    assert asked.collapsed(HEAP + '{comm="beta"}') == {}
+def test_another_type_is_selected_by_its_id(filled):
+    assert filled.collapsed(HEAP + "{}") == {("test+0x77",): 5000}
+    assert filled.collapsed(HEAP + '{comm="beta"}') == {}
 
 
-def test_nothing_found_is_an_empty_answer(asked, protos):
+def test_if_nothing_matches_the_response_is_empty(filled, protos):
     for query in ('{comm="nobody"}', "never:seen:count:by:anybody"):
-        assert asked.api("query", query=query, report="collapsed") == (200, b"")
-        assert len(asked.pprof(protos, query).sample) == 0
+        assert filled.api("query", query=query, report="collapsed") == (200, b"")
+        assert len(filled.pprof(protos, query).sample) == 0
 
 
-def test_groups_lead_the_stack(asked):
-    assert asked.collapsed("{}", group_by="comm,pid") == {
+def test_group_labels_are_the_first_frames_of_the_stack(filled):
+    assert filled.collapsed("{}", group_by="comm,pid") == {
         ("comm=alpha", "pid=1", "alpha+0x1000", "alpha+0x2000"): 3 * PERIOD,
         ("comm=alpha", "pid=1", "alpha+0x1000", "alpha+0x3000"): PERIOD,
         ("comm=beta", "pid=2", "be:ta+0x10"): 2 * PERIOD,
     }
-    assert sum(asked.collapsed("{}", group_by="nobody").values()) == 6 * PERIOD
+    assert sum(filled.collapsed("{}", group_by="nobody").values()) == 6 * PERIOD
 
 
 # flamegraph and table
 
-def test_a_flame_graph_has_every_stack_as_a_path_of_its_tree(asked):
-    assert asked.flamegraph("{}") == {
+def test_a_flame_graph_has_every_stack_as_a_path_of_its_tree(filled):
+    assert filled.flamegraph("{}") == {
         ("alpha+0x1000", "alpha+0x2000"): 3 * PERIOD,
         ("alpha+0x1000", "alpha+0x3000"): PERIOD,
         ("be;ta+0x10",): 2 * PERIOD,
     }
-    assert asked.flamegraph('{comm="beta"}', group_by="comm,pid") == {
+    assert filled.flamegraph('{comm="beta"}', group_by="comm,pid") == {
         ("comm=beta", "pid=2", "be;ta+0x10"): 2 * PERIOD}
 
 
-def test_a_flame_graph_comes_in_preorder_with_columns_beside_the_names(asked):
-    data = asked.data("query", query='{comm="alpha"}', report="flamegraph")
+def test_a_flame_graph_is_in_preorder_with_columns_beside_the_names(filled):
+    data = filled.data("query", query='{comm="alpha"}', report="flamegraph")
     names, nodes = data["names"], data["nodes"]
 
     def column(name):
@@ -161,38 +161,38 @@ def test_a_flame_graph_comes_in_preorder_with_columns_beside_the_names(asked):
     assert column("file") == [""] * 3
 
 
-def test_a_table_has_self_and_total_of_each_function(asked):
+def test_a_table_has_self_and_total_of_each_function(filled):
     def row(function, own, total, **more):
         return {"function": function, "binary": "/bin/alpha", "file": "", "build_id": "aa" * 20,
                 "self": own * PERIOD, "total": total * PERIOD} | more
 
     of_beta = {"binary": "/opt/be;ta", "build_id": "bb" * 20}
-    data = asked.data("query", query="{}", report="table")
+    data = filled.data("query", query="{}", report="table")
     assert (data["unit"], data["total"]) == ("nanoseconds", 6 * PERIOD)
     assert data["rows"] == [
         row("alpha+0x2000", 3, 3), row("be;ta+0x10", 2, 2, **of_beta),
         row("alpha+0x3000", 1, 1), row("alpha+0x1000", 0, 4)]
 
     of_beta |= {"labels": {"comm": "beta"}}
-    rows = asked.data("query", query="{}", report="table", group_by="comm")["rows"]
+    rows = filled.data("query", query="{}", report="table", group_by="comm")["rows"]
     assert [r["labels"]["comm"] for r in rows] == ["alpha", "beta", "alpha", "alpha"]
     assert rows[1] == row("be;ta+0x10", 2, 2, **of_beta)
 
 
-def test_a_function_that_calls_itself_counts_once_per_stack(asked, protos):
-    asked.produce(cpu_message(protos, "loop", {(0x1, 0x2, 0x1, 0x1): 5, (0x1, 0x2): 2},
-                              at_ms=asked.at_ms - 5 * 3600_000))
-    then = {"start": asked.at_ms // 1000 - 6 * 3600, "end": asked.at_ms // 1000 - 4 * 3600}
-    wait_until(lambda: asked.total("{}", **then) == 7 * PERIOD, what="loop")
+def test_a_function_that_calls_itself_counts_once_per_stack(filled, protos):
+    filled.produce(cpu_message(protos, "loop", {(0x1, 0x2, 0x1, 0x1): 5, (0x1, 0x2): 2},
+                              at_ms=filled.at_ms - 5 * 3600_000))
+    then = {"start": filled.at_ms // 1000 - 6 * 3600, "end": filled.at_ms // 1000 - 4 * 3600}
+    wait_until(lambda: filled.total("{}", **then) == 7 * PERIOD, what="loop")
 
-    rows = asked.data("query", query="{}", report="table", **then)["rows"]
+    rows = filled.data("query", query="{}", report="table", **then)["rows"]
     assert [(r["function"], r["self"], r["total"]) for r in rows] == [
         ("test+0x1", 5 * PERIOD, 7 * PERIOD), ("test+0x2", 2 * PERIOD, 7 * PERIOD)]
 
 
 @pytest.mark.parametrize("report, key", [("flamegraph", "nodes"), ("table", "rows")])
-def test_nothing_found_is_an_empty_flame_graph_and_an_empty_table(asked, report, key):
-    data = asked.data("query", query='{comm="nobody"}', report=report)
+def test_if_nothing_matches_the_flame_graph_and_the_table_are_empty(filled, report, key):
+    data = filled.data("query", query='{comm="nobody"}', report=report)
 
     assert data["total"] == 0
     empty = {name: [] for name in data["nodes"]} if key == "nodes" else []
@@ -205,26 +205,26 @@ def labels_of(series):
     return [(s["comm"], s["node"], s["__name__"]) for s in series]
 
 
-def test_series_are_their_type_and_labels(asked):
-    alpha, = asked.data("series", **{"match[]": '{comm="alpha"}'})
+def test_a_series_is_its_type_and_labels(filled):
+    alpha, = filled.data("series", **{"match[]": '{comm="alpha"}'})
 
     assert alpha["__name__"] == CPU
     assert alpha["exe"] == "/bin/alpha"
-    assert "pid" not in alpha  # a sample's
-    assert labels_of(asked.data("series", **{"match[]": [HEAP, '{comm=~"al.*|beta"}']})) == [
+    assert "pid" not in alpha  # a label of samples
+    assert labels_of(filled.data("series", **{"match[]": [HEAP, '{comm=~"al.*|beta"}']})) == [
         ("alpha", "n1", HEAP), ("alpha", "n1", CPU), ("beta", "n2", CPU)]
-    assert labels_of(asked.data("series")) == [
+    assert labels_of(filled.data("series")) == [
         ("alpha", "n1", HEAP), ("alpha", "n1", CPU), ("beta", "n2", CPU)]
 
 
-def test_series_are_those_with_a_sample_that_matches_in_the_window(asked):
+def test_series_have_a_matching_sample_in_the_window(filled):
     def found(match="{}", **window):
-        return labels_of(asked.data("series", **{"match[]": match}, **window))
+        return labels_of(filled.data("series", **{"match[]": match}, **window))
 
-    at, beta = asked.at_ms / 1000, [("beta", "n2", CPU)]
+    at, beta = filled.at_ms / 1000, [("beta", "n2", CPU)]
     assert found('{pid="2"}') == found('{pid!="1"}') == beta
     assert found('{pid="3"}') == []
-    # Alpha has samples at at_ms, beta too; between those two milliseconds before nobody.
+    # Both alpha and beta have a sample at at_ms, and no sample from the next millisecond on.
     assert len(found(start=f"{at:.3f}", end=f"{at + 0.001:.3f}")) == 2
     assert found(start=f"{at + 0.001:.3f}", end=f"{at + 60:.3f}") == []
     assert found(start=f"{at - 60:.3f}", end=f"{at - 0.002:.3f}") == []
@@ -247,44 +247,44 @@ def matrix(cell, query="{}", **params):
     return found
 
 
-def test_sums_over_time_are_cut_into_steps_from_the_start(asked):
-    start = asked.at_ms - 4999  # not at a whole step of any clock
-    window = {"start": f"{start / 1000:.3f}", "end": f"{(asked.at_ms + 1) / 1000:.3f}"}
+def test_sums_over_time_are_split_into_steps_from_the_start(filled):
+    start = filled.at_ms - 4999  # not at a whole step of any clock
+    window = {"start": f"{start / 1000:.3f}", "end": f"{(filled.at_ms + 1) / 1000:.3f}"}
 
-    assert matrix(asked, sum_by="", step="0.499", **window) == {
+    assert matrix(filled, sum_by="", step="0.499", **window) == {
         (): {start + 10 * 499: 6 * PERIOD}}
-    # the ticks before the last are in the step before
-    assert matrix(asked, sum_by="comm", step="4.999", **window) == {
+    # the ticks before the last tick are in the previous step
+    assert matrix(filled, sum_by="comm", step="4.999", **window) == {
         (("comm", "alpha"),): {start: 2 * PERIOD, start + 4999: 2 * PERIOD},
         (("comm", "beta"),): {start: PERIOD, start + 4999: PERIOD}}
 
 
-def test_without_sum_by_each_series_is_its_own_line(asked):
-    found = matrix(asked, step="1h")
+def test_without_sum_by_each_series_is_its_own_line(filled):
+    found = matrix(filled, step="1h")
     assert [dict(key)["comm"] for key in found] == ["alpha", "beta"]
     assert {dict(key)["__name__"] for key in found} == {CPU}
     assert [sum(line.values()) for line in found.values()] == [4 * PERIOD, 2 * PERIOD]
 
 
-def test_sums_are_by_labels_of_samples_too(asked):
-    found = matrix(asked, sum_by="pid,nobody", step="1h")
+def test_sum_by_accepts_labels_of_samples(filled):
+    found = matrix(filled, sum_by="pid,nobody", step="1h")
     assert {key: sum(line.values()) for key, line in found.items()} == {
         (("pid", "1"),): 4 * PERIOD, (("pid", "2"),): 2 * PERIOD}
 
 
-def test_a_limit_keeps_the_biggest_and_warns_of_the_rest(asked):
-    status, body = asked.api("query_range", query="{}", sum_by="comm", step="1h", limit=1)
-    answer = json.loads(body)
+def test_a_limit_keeps_the_biggest_series_and_warns_of_the_rest(filled):
+    status, body = filled.api("query_range", query="{}", sum_by="comm", step="1h", limit=1)
+    response = json.loads(body)
 
     assert status == 200
-    assert [line["metric"] for line in answer["data"]["result"]] == [{"comm": "alpha"}]
-    assert answer["warnings"] == [
+    assert [line["metric"] for line in response["data"]["result"]] == [{"comm": "alpha"}]
+    assert response["warnings"] == [
         f"limit=1: 1 more series, whose sum is {2 * PERIOD}, are left out; the biggest are here"]
-    assert "warnings" not in json.loads(asked.api("query_range", query="{}", limit=2)[1])
+    assert "warnings" not in json.loads(filled.api("query_range", query="{}", limit=2)[1])
 
 
-def test_nothing_found_is_an_empty_matrix(asked):
-    assert asked.data("query_range", query='{comm="nobody"}') == {
+def test_if_nothing_matches_the_matrix_is_empty(filled):
+    assert filled.data("query_range", query='{comm="nobody"}') == {
         "resultType": "matrix", "result": []}
 
 
@@ -294,33 +294,33 @@ def test_nothing_found_is_an_empty_matrix(asked):
     ("labels", {"match[]": "{}"}), ("label/pid/values", {}), ("series", {"match[]": '{pid="1"}'}),
     ("query", {"query": "{}", "report": "flamegraph"}),
     ("query", {"query": "{}", "report": "table"}), ("query_range", {"query": "{}"})])
-def test_an_answer_says_what_it_took(asked, path, params):
-    stats = json.loads(asked.api(path, **params)[1])["stats"]
+def test_a_response_reports_its_statistics(filled, path, params):
+    stats = json.loads(filled.api(path, **params)[1])["stats"]
 
     assert stats["rows"] >= 1 and set(stats["seconds"]) == {
         "wait", "find", "read", "names", "write"}
     assert stats["seconds"]["read"] > 0
-    if path not in ("labels", "query_range"):  # which need directories alone
+    if path not in ("labels", "query_range"):  # these two read only directories
         assert stats["chunks"] >= 1 and stats["bytes"] > 0 and stats["samples_read"] >= 4
     if path == "query_range":
         assert stats["samples"] == 6 and stats["series"] >= 2
 
 
-def test_an_answer_that_is_no_json_says_in_its_header_what_it_took(asked):
+def test_a_response_that_is_not_json_has_its_statistics_in_a_header(filled):
     for report in ("collapsed", "pprof"):
-        url = f"{asked.querier.url}/api/v1/query?query=%7B%7D&report={report}"
-        with urllib.request.urlopen(url, timeout=30) as answer:
-            assert json.loads(answer.headers["Decima-Stats"])["samples"] == 6
+        url = f"{filled.querier.url}/api/v1/query?query=%7B%7D&report={report}"
+        with urllib.request.urlopen(url, timeout=30) as response:
+            assert json.loads(response.headers["Decima-Stats"])["samples"] == 6
 
 
 # windows
 
-def test_the_window_holds_its_start_and_not_its_end(asked):
+def test_the_window_includes_its_start_and_excludes_its_end(filled):
     def ticks(start_ms, end_ms):
         window = {"start": f"{start_ms / 1000:.3f}", "end": f"{end_ms / 1000:.3f}"}
-        return asked.total("{}", **window) / PERIOD
+        return filled.total("{}", **window) / PERIOD
 
-    at = asked.at_ms  # the last ticks; those before are a millisecond earlier each
+    at = filled.at_ms  # of the last ticks; each earlier tick is a millisecond before
 
     assert ticks(at, at + 1) == 3
     assert ticks(at - 60000, at) == 3
@@ -328,18 +328,18 @@ def test_the_window_holds_its_start_and_not_its_end(asked):
     assert ticks(at + 1, at + 60000) == 0
 
 
-def test_times_are_unix_seconds_or_rfc_3339(asked):
-    start = datetime.datetime.fromtimestamp(asked.at_ms // 1000 - 60, datetime.timezone.utc)
+def test_times_are_unix_seconds_or_rfc_3339(filled):
+    start = datetime.datetime.fromtimestamp(filled.at_ms // 1000 - 60, datetime.timezone.utc)
     east = start.astimezone(datetime.timezone(datetime.timedelta(hours=2)))
 
     for text in (start.strftime("%Y-%m-%dT%H:%M:%SZ"), east.isoformat(), str(start.timestamp())):
-        assert asked.total("{}", start=text) == 6 * PERIOD
+        assert filled.total("{}", start=text) == 6 * PERIOD
 
 
 # pprof
 
-def test_pprof_has_addresses_mappings_and_the_sum(asked, protos):
-    profile = asked.pprof(protos, '{comm="alpha"}')
+def test_pprof_has_addresses_mappings_and_the_sum(filled, protos):
+    profile = filled.pprof(protos, '{comm="alpha"}')
     texts = profile.string_table
     mapping = profile.mapping[0]
 
@@ -353,8 +353,8 @@ def test_pprof_has_addresses_mappings_and_the_sum(asked, protos):
     assert not any(sample.label for sample in profile.sample)
 
 
-def test_pprof_carries_the_labels_it_is_grouped_by(asked, protos):
-    profile = asked.pprof(protos, "{}", group_by="comm")
+def test_pprof_has_the_labels_that_it_is_grouped_by(filled, protos):
+    profile = filled.pprof(protos, "{}", group_by="comm")
     texts = profile.string_table
 
     found = {}
@@ -366,8 +366,8 @@ def test_pprof_carries_the_labels_it_is_grouped_by(asked, protos):
 
 
 @pytest.mark.skipif(not os.path.exists(GO), reason="no Go here to read it with")
-def test_go_tool_pprof_reads_a_url(asked, tmp_path):
-    url = f"{asked.querier.url}/api/v1/query?" + urllib.parse.urlencode(
+def test_go_tool_pprof_reads_a_url(filled, tmp_path):
+    url = f"{filled.querier.url}/api/v1/query?" + urllib.parse.urlencode(
         {"query": '{comm="alpha"}', "report": "pprof"})
 
     # The first use may compile pprof.
@@ -380,14 +380,14 @@ def test_go_tool_pprof_reads_a_url(asked, tmp_path):
     assert re.search(r"Total samples = 210\.5\d*ms|of 210\.5\d*ms total", done.stdout), done.stdout
 
 
-# refusals
+# error responses
 
 @pytest.mark.parametrize("params, sentence", [
     ({"step": "0"}, "step: must be longer"), ({"step": "-1"}, "step: "), ({"step": "x"}, "step: "),
     ({"step": "0.3"}, "more than 11000"), ({"limit": "-1"}, "limit: "), ({"query": "{"}, "query: "),
     ({"sum_by": "a,a"}, "sum_by names a twice"), ({"start": "x"}, "start: ")])
-def test_a_bad_question_about_time_is_400_with_a_sentence(asked, params, sentence):
-    status, kind, error = refusal(asked, "query_range", **({"query": "{}"} | params))
+def test_a_bad_query_range_request_is_400_with_a_sentence(filled, params, sentence):
+    status, kind, error = error_of(filled, "query_range", **({"query": "{}"} | params))
 
     assert (status, kind) == (400, "bad_data")
     assert sentence in error
@@ -407,40 +407,40 @@ def test_a_bad_question_about_time_is_400_with_a_sentence(asked, params, sentenc
     ({"query": "{}", "report": "collapsed", "start": "5", "end": "5"}, "start must be before end"),
     ({"query": "{}", "report": "collapsed", "start": "6", "end": "5"}, "start must be before end"),
     ({"query": "{}", "report": "collapsed", "group_by": "a,a"}, "twice")])
-def test_a_bad_question_is_400_with_a_sentence(asked, params, sentence):
-    status, kind, error = refusal(asked, "query", **params)
+def test_a_bad_query_is_400_with_a_sentence(filled, params, sentence):
+    status, kind, error = error_of(filled, "query", **params)
 
     assert (status, kind) == (400, "bad_data")
     assert sentence in error
 
 
-def test_bad_matches_are_400_and_unknown_paths_404(asked):
-    status, kind, error = refusal(asked, "labels", **{"match[]": "{"})
+def test_bad_matches_are_400_and_unknown_paths_are_404(filled):
+    status, kind, error = error_of(filled, "labels", **{"match[]": "{"})
     assert (status, kind) == (400, "bad_data") and "match[]" in error
-    assert refusal(asked, "label//values")[0] == 400
-    assert refusal(asked, "nothing")[:2] == (404, "not_found")
+    assert error_of(filled, "label//values")[0] == 400
+    assert error_of(filled, "nothing")[:2] == (404, "not_found")
 
 
-def test_an_expression_that_explodes_is_ended(asked, protos):
+def test_an_expression_that_backtracks_exponentially_is_aborted(filled, protos):
     name = "a" * 60
-    asked.produce(cpu_message(protos, "gamma", {(1,): 1}, node=name,
-                              at_ms=asked.at_ms - 7200_000))
-    hours_ago = {"start": asked.at_ms // 1000 - 7300, "end": asked.at_ms // 1000 - 7100}
-    wait_until(lambda: asked.total('{comm="gamma"}', **hours_ago) == PERIOD, what="gamma")
+    filled.produce(cpu_message(protos, "gamma", {(1,): 1}, node=name,
+                              at_ms=filled.at_ms - 7200_000))
+    hours_ago = {"start": filled.at_ms // 1000 - 7300, "end": filled.at_ms // 1000 - 7100}
+    wait_until(lambda: filled.total('{comm="gamma"}', **hours_ago) == PERIOD, what="gamma")
 
-    status, kind, error = refusal(asked, "query", query='{node=~"(a+)+[bc]"}', report="collapsed",
+    status, kind, error = error_of(filled, "query", query='{node=~"(a+)+[bc]"}', report="collapsed",
                                   **hours_ago)
 
     assert (status, kind) == (422, "execution")
     assert "match limit" in error
 
 
-def test_an_answer_beyond_its_memory_is_422(asked, protos):
-    small = asked.start_service(asked.service("querier", "small", {"query-memory-limit": "1MB"}))
+def test_a_query_over_its_memory_limit_is_422(filled, protos):
+    small = filled.start_service(filled.service("querier", "small", {"query-memory-limit": "1MB"}))
     many = {(i, i + 1): 1 for i in range(16, 20016)}
-    asked.produce(cpu_message(protos, "many", many, at_ms=asked.at_ms - 3 * 3600_000))
-    then = {"start": asked.at_ms // 1000 - 3 * 3600 - 3600, "end": asked.at_ms // 1000 - 7200}
-    wait_until(lambda: asked.total('{comm="many"}', **then) == 20000 * PERIOD, what="many stacks")
+    filled.produce(cpu_message(protos, "many", many, at_ms=filled.at_ms - 3 * 3600_000))
+    then = {"start": filled.at_ms // 1000 - 3 * 3600 - 3600, "end": filled.at_ms // 1000 - 7200}
+    wait_until(lambda: filled.total('{comm="many"}', **then) == 20000 * PERIOD, what="many stacks")
 
     query = urllib.parse.urlencode({"query": '{comm="many"}', "report": "collapsed", **then})
     status, body = small.get(f"/api/v1/query?{query}")
@@ -450,12 +450,12 @@ def test_an_answer_beyond_its_memory_is_422(asked, protos):
     assert small.get("/api/v1/query?query=%7B%7D&report=collapsed")[0] == 200
 
 
-# PostgreSQL comes and goes
+# lost and restored PostgreSQL connections
 
-def test_without_postgresql_it_is_not_ready_and_says_so(asked):
-    away = asked.service("querier", "away", {"postgres": "postgresql://127.0.0.1:1/nothing"})
+def test_without_postgresql_the_querier_is_not_ready(filled):
+    away = filled.service("querier", "away", {"postgres": "postgresql://127.0.0.1:1/nothing"})
     away.launch()
-    wait_until(lambda: away.get("/healthy")[0] == 200, what="it lives")
+    wait_until(lambda: away.get("/healthy")[0] == 200, what="the process healthy")
 
     status, body = away.get("/ready")
     assert status == 503 and b"PostgreSQL" in body
@@ -463,31 +463,31 @@ def test_without_postgresql_it_is_not_ready_and_says_so(asked):
     assert status == 503 and json.loads(body)["errorType"] == "unavailable"
 
 
-def test_a_lost_connection_is_made_again(asked):
-    assert asked.total("{}") == 6 * PERIOD
-    with asked.connect() as db:
+def test_a_lost_connection_is_reopened(filled):
+    assert filled.total("{}") == 6 * PERIOD
+    with filled.connect() as db:
         ended = db.execute("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE "
                            "datname = current_database() AND pid <> pg_backend_pid() AND "
                            "application_name LIKE '%querier%'").fetchone()[0]
 
     assert ended >= 1
-    wait_until(lambda: asked.querier.ready(), what="ready again")
-    assert asked.total("{}") == 6 * PERIOD
+    wait_until(lambda: filled.querier.ready(), what="ready again")
+    assert filled.total("{}") == 6 * PERIOD
 
 
-def test_many_ask_at_once_and_all_are_answered(asked):
-    def ask(_):
-        return asked.total("{}")
+def test_many_concurrent_queries_all_succeed(filled):
+    def total(_):
+        return filled.total("{}")
 
     with concurrent.futures.ThreadPoolExecutor(32) as pool:
-        assert set(pool.map(ask, range(64))) == {6 * PERIOD}
+        assert set(pool.map(total, range(64))) == {6 * PERIOD}
 
 
-def test_what_was_asked_is_in_the_metrics(asked):
-    before = metrics(asked.querier)
-    asked.total("{}")
-    asked.api("query", query="{", report="collapsed")
-    after = metrics(asked.querier)
+def test_queries_are_counted_in_the_metrics(filled):
+    before = metrics(filled.querier)
+    filled.total("{}")
+    filled.api("query", query="{", report="collapsed")
+    after = metrics(filled.querier)
 
     def grown(name):
         return after[name] - before[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The querier and the names it asks for, from a symbolizer that is well or is not."""
+"""The querier and the functions it gets from a symbolizer, which works or fails."""
 import concurrent.futures
 import gzip
 import json
@@ -12,7 +12,7 @@ import urllib.parse
 import pytest
 
 from harness import metrics, send, wait_until
-from named_querier import (  # filled: what named() asks for
+from named_querier import (  # filled: a fixture that named() uses
     ALPHA, BETA, LEAF, MAIN, OF_ALPHA, OF_BETA, PLAIN, STEP, WORK, Named, filled)
 from otlp_messages import PERIOD
 
@@ -25,29 +25,29 @@ BAD = ["hangs", "garbage", "fewer", "fewer_binaries", "error", "slow_bytes", "no
 
 @pytest.fixture
 def named(filled, protos, request):
-    """Fresh for each test: a parameter `flags` is its querier's."""
+    """A new querier for each test; the parameter is its flags."""
     with Named(filled, protos, f"named-{abs(hash(request.node.name))}",
                **getattr(request, "param", {})) as made:
         yield made
 
 
-# what names look like
+# symbolized results
 
-def test_collapsed_has_names_and_inlined_ones_and_addresses_of_the_rest(named):
+def test_collapsed_has_functions_and_inlined_functions_and_other_addresses(named):
     assert named.stacks() == OF_ALPHA | OF_BETA
     assert named.stacks('{comm="alpha"}', group_by="comm") == {
         f"comm=alpha;{stack}": n for stack, n in OF_ALPHA.items()}
 
 
-def test_what_is_asked_with_names_is_what_was_without(named):
-    """Addresses alone, of a querier that has no symbolizer."""
+def test_symbolized_values_equal_the_values_by_address(named):
+    """A querier without a symbolizer returns addresses only."""
     plain = named.cell.collapsed("{}")
 
     assert {";".join(stack): n // PERIOD for stack, n in plain.items()} == PLAIN | OF_BETA
     assert sum(named.stacks().values()) * PERIOD == sum(plain.values())
 
 
-def test_a_flame_graph_has_functions_and_why_others_have_none(named):
+def test_a_flame_graph_has_functions_or_the_reason_for_an_address(named):
     data = named.json("flamegraph")["data"]
     names, nodes = data["names"], data["nodes"]
     rows = {}
@@ -69,8 +69,8 @@ def test_a_flame_graph_has_functions_and_why_others_have_none(named):
 
 
 def test_a_table_has_a_row_for_each_function(named):
-    answer = named.json("table", query='{comm="alpha"}')
-    rows = {row["function"]: row for row in answer["data"]["rows"]}
+    response = named.json("table", query='{comm="alpha"}')
+    rows = {row["function"]: row for row in response["data"]["rows"]}
 
     assert rows["work(int)"] == {"function": "work(int)", "binary": "/nowhere/alpha",
                                  "file": "/src/w.c", "self": 2 * PERIOD, "total": 5 * PERIOD}
@@ -111,51 +111,51 @@ def test_go_tool_pprof_shows_function_names(named, tmp_path):
 
 # the cache
 
-def test_names_are_asked_for_once(named):
+def test_an_address_is_requested_from_the_symbolizer_once(named):
     first, second = named.stats(), named.stats()
 
     assert (first["requested"], first["cached"], first["symbolized"]) == (10, 0, 4)
     assert first["unsymbolized"] == {"no_symbol": 1, "no_debug_info": 5}
     assert (second["requested"], second["cached"], second["requests"]) == (0, 10, 0)
-    told = metrics(named.querier)
-    assert told['decima_querier_symbolize_addresses_total{from="symbolizer"}'] == 10
-    assert told['decima_querier_symbolize_addresses_total{from="cache"}'] == 10
-    assert told['decima_querier_symbolized_addresses_total{outcome="no_debug_info"}'] == 10
-    assert told['decima_querier_symbolized_addresses_total{outcome="known"}'] == 8
-    assert told['decima_querier_symbolize_requests_total{result="answered"}'] == 1
-    assert told["decima_querier_symbol_cache_bytes"] > 0
+    values = metrics(named.querier)
+    assert values['decima_querier_symbolize_addresses_total{from="symbolizer"}'] == 10
+    assert values['decima_querier_symbolize_addresses_total{from="cache"}'] == 10
+    assert values['decima_querier_symbolized_addresses_total{outcome="no_debug_info"}'] == 10
+    assert values['decima_querier_symbolized_addresses_total{outcome="known"}'] == 8
+    assert values['decima_querier_symbolize_requests_total{result="answered"}'] == 1
+    assert values["decima_querier_symbol_cache_bytes"] > 0
 
 
-def test_late_debug_info_names_what_was_asked_for_before(named):
+def test_late_debug_info_symbolizes_addresses_that_were_requested_before(named):
     assert named.stacks('{comm="beta"}') == OF_BETA
     uploaded = time.monotonic()
     for address in (0x10, 0x20):
         named.fake.name(BETA, address, MAIN)
 
-    wait_until(lambda: "main;beta+0x1000" in named.stacks('{comm="beta"}'), 60, "names of beta")
+    wait_until(lambda: "main;beta+0x1000" in named.stacks('{comm="beta"}'), 60, "functions of beta")
     assert time.monotonic() - uploaded < 10
 
 
-def test_a_better_debug_file_replaces_names_of_a_warm_cache(named):
+def test_a_better_debug_file_replaces_functions_in_a_warm_cache(named):
     assert named.is_named()
     for address in (0x10, 0x20, 0x1000, 0x1004, 0x2000):
         named.fake.name(ALPHA, address, (f"better_{address:x}", "", 0), generation=2)
 
     wait_until(lambda: named.stacks('{comm="alpha"}') == {
         "better_10;better_1000": 3, "better_10;better_1004": 2, "better_20;better_2000": 1},
-        60, "the better names")
+        60, "the better functions")
 
 
-def test_many_ask_at_once_and_all_get_names(named):
+def test_many_concurrent_queries_are_all_symbolized(named):
     with concurrent.futures.ThreadPoolExecutor(10) as pool:
-        answers = list(pool.map(lambda _: named.stacks(), range(40)))
-    assert all(answer == OF_ALPHA | OF_BETA for answer in answers)
+        results = list(pool.map(lambda _: named.stacks(), range(40)))
+    assert all(result == OF_ALPHA | OF_BETA for result in results)
 
 
-# a symbolizer that is not well
+# a symbolizer that fails
 
 def warnings_of(named):
-    """What an answer warns of, in its body and in its header; it is addresses, and all of them."""
+    """The warning of a response that has all values, by address; its header has one warning too."""
     body = named.json("table")
     text, headers = named.ask()
     for report in ("flamegraph", "pprof"):
@@ -168,70 +168,70 @@ def warnings_of(named):
 
 @pytest.mark.parametrize("named", [{"symbolizer-timeout": "1s"}], indirect=True)
 @pytest.mark.parametrize("mood", BAD)
-def test_a_symbolizer_that_is_not_well_costs_names_alone(named, mood):
+def test_if_the_symbolizer_fails_results_have_addresses_and_a_warning(named, mood):
     named.fake.mood = mood
     warning = warnings_of(named)
     assert "the symbolizer cannot be queried" in warning and "10 of 10 addresses" in warning
     rows = named.json("table")["data"]["rows"]
     assert {row["reason"] for row in rows} == {"the symbolizer did not respond"}
-    told = metrics(named.querier)
-    assert told['decima_querier_symbolize_requests_total{result="failed"}'] >= 1
-    assert told['decima_querier_errors_total{type="timeout"}'] == 0
+    values = metrics(named.querier)
+    assert values['decima_querier_symbolize_requests_total{result="failed"}'] >= 1
+    assert values['decima_querier_errors_total{type="timeout"}'] == 0
 
     named.fake.mood = "well"
-    wait_until(named.is_named, 60, "it is asked again")
+    wait_until(named.is_named, 60, "a retried request")
     assert "warnings" not in named.json("table")
 
 
 @pytest.mark.parametrize("named", [{"symbolizer-url": "http://127.0.0.1:1"}], indirect=True)
-def test_nobody_at_the_address_costs_names_alone(named):
+def test_if_no_symbolizer_listens_results_have_addresses_and_a_warning(named):
     assert "10 of 10 addresses" in warnings_of(named)
 
 
 @pytest.mark.parametrize("named", [{"symbolizer-timeout": "1s"}], indirect=True)
-def test_one_that_hangs_is_left_alone_for_a_moment(named):
+def test_requests_to_a_hanging_symbolizer_are_skipped_for_a_moment(named):
     named.fake.mood = "hangs"
     named.ask()
     for _ in range(5):
         named.ask()
 
-    told = metrics(named.querier)
-    assert told['decima_querier_symbolize_requests_total{result="skipped"}'] >= 1
+    values = metrics(named.querier)
+    assert values['decima_querier_symbolize_requests_total{result="skipped"}'] >= 1
     assert len(named.fake.questions) < 6
 
 
-def test_names_of_before_stay_while_it_is_away(named):
+def test_cached_functions_stay_while_the_symbolizer_fails(named):
     assert named.is_named()
     named.fake.mood = "error"
     assert named.stacks() == OF_ALPHA | OF_BETA
-    wait_until(lambda: named.json("table").get("warnings"), 60, "its failure is told of")
+    wait_until(lambda: named.json("table").get("warnings"), 60, "a warning of the failure")
     assert named.stacks('{comm="alpha"}') == OF_ALPHA
 
 
 @pytest.mark.parametrize("named", [{"symbolizer-timeout": "5m"}], indirect=True)
-def test_a_query_that_has_little_time_answers_in_it_by_addresses(named):
+def test_a_query_with_a_short_timeout_responds_with_addresses_in_time(named):
     named.fake.mood = "hangs"
-    answer = named.json("table", timeout="4s")
-    assert answer["warnings"] and answer["status"] == "success"
-    told = metrics(named.querier)
-    assert told['decima_querier_symbolize_requests_total{result="failed"}'] == 0
+    response = named.json("table", timeout="4s")
+    assert response["warnings"] and response["status"] == "success"
+    values = metrics(named.querier)
+    assert values['decima_querier_symbolize_requests_total{result="failed"}'] == 0
 
 
 @pytest.mark.parametrize("named", [{"symbolizer-timeout": "5m", "query-timeout": "10m"}],
                          indirect=True)
-def test_who_leaves_waits_for_no_names(named):
+def test_if_a_client_disconnects_its_symbolize_request_is_cancelled(named):
     named.fake.mood = "hangs"
-    asker = send(named.querier, "/api/v1/query?query=%7B%7D&report=collapsed")
-    wait_until(lambda: named.fake.waiting == 1, what="the question")
-    asker.close()
+    client = send(named.querier, "/api/v1/query?query=%7B%7D&report=collapsed")
+    wait_until(lambda: named.fake.waiting == 1, what="a symbolize request")
+    client.close()
 
     wait_until(lambda: metrics(named.querier)['decima_querier_errors_total{type="canceled"}'] == 1,
-               60, "the query ended")
+               60, "a cancelled query")
     named.fake.mood = "well"
     assert named.is_named()
 
 
-def test_an_answer_says_how_long_names_took(named):
+def test_a_response_reports_the_time_of_symbolization(named):
     stats = named.json("flamegraph")["stats"]
     assert stats["seconds"]["symbolize"] > 0
     assert set(stats["symbols"]) == {"addresses", "cached", "requested", "requests", "symbolized",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every loss has a name, and a test that provokes it and sees its counter move.
+"""Every loss has a reason, and a test that provokes it and checks that its counter moves.
 
-Here are those that have no better place. reasons.py says how a test claims one.
+This file has the tests that fit no other file. reasons.py describes how a test claims a reason.
 """
 import os
 import signal
@@ -20,14 +20,14 @@ RANGES_MAX = 1024  # of missing batches, lib/store/seen.h
 TICKS = 7
 
 
-def test_every_reason_there_is_has_a_test(servers):
+def test_every_reason_has_a_test(servers):
     known, tested = set(reasons.known(servers.build)), reasons.tested()
 
-    assert known - tested == set(), "these have no test"
-    assert tested - known == set(), "these are no reasons"
+    assert known - tested == set(), "reasons without a test"
+    assert tested - known == set(), "claimed by tests, but unknown reasons"
 
 
-# what the ingester cannot take
+# messages that the ingester rejects
 
 @pytest.fixture
 def host(cell, protos, request):
@@ -35,7 +35,7 @@ def host(cell, protos, request):
 
 
 def message(protos, change):
-    """A sound message of TICKS samples after `change` of it and its profile."""
+    """A valid message of TICKS samples, modified by `change(message, profile)`."""
     made = protos.profiles.ProfilesData.FromString(cpu_message(protos, "broken", {(0x10,): TICKS}))
     change(made, made.resource_profiles[0].scope_profiles[0].profiles[0])
     return made.SerializeToString()
@@ -77,13 +77,13 @@ def test_a_batch_that_cannot_be_accepted_is_lost_as_rejected(cell, protos, host,
 
 
 @pytest.mark.reason("ingester.bad_headers")
-def test_a_message_with_half_a_number_is_rejected(cell, protos, moves):
+def test_a_message_with_a_sequence_number_and_no_epoch_is_rejected(cell, protos, moves):
     with moves("ingester.bad_headers", cell.ingester, by=1):
         cell.produce(cpu_message(protos, "half", {(0x10,): 1}), headers={"decima-seq": b"1"})
 
 
 @pytest.mark.reason("ingester.bad_status")
-def test_samples_count_though_the_status_beside_them_cannot_be_read(cell, protos, host, moves):
+def test_samples_are_stored_if_their_status_cannot_be_parsed(cell, protos, host, moves):
     with moves("ingester.bad_status", cell.ingester, by=1):
         cell.produce(cpu_message(protos, host.id, {(0x10,): 4}), key=host.id.encode(),
                      headers=headers(1, status=b"\xff\xff"))
@@ -103,7 +103,7 @@ def with_deep_stack(made, _):
     stack.location_indices.extend([stack.location_indices[0]] * 1024)
 
 
-CUT = {
+TOO_LONG = {
     "label_dropped": with_attribute(b"n" * 129, b"v"),
     "label_reserved": with_attribute(b"__tenant", b"v"),
     "label_truncated": with_attribute(b"long", b"v" * 2049),
@@ -113,17 +113,17 @@ CUT = {
 
 
 @pytest.mark.parametrize("reason", [
-    pytest.param(name, marks=pytest.mark.reason(f"ingester.{name}")) for name in CUT])
-def test_what_is_too_long_is_cut_and_the_sample_counts(cell, protos, host, moves, reason):
+    pytest.param(name, marks=pytest.mark.reason(f"ingester.{name}")) for name in TOO_LONG])
+def test_too_long_fields_are_truncated_and_the_sample_is_stored(cell, protos, host, moves, reason):
     with moves(f"ingester.{reason}", cell.ingester, by=1):
-        host.send(1, TICKS, value=message(protos, CUT[reason]))
+        host.send(1, TICKS, value=message(protos, TOO_LONG[reason]))
 
     host.becomes(sampled=TICKS, stored=TICKS, in_flight=0, lost={})
 
 
 @pytest.mark.reason("ingester.gap")
-def test_the_oldest_of_too_many_missing_batches_is_given_up(cell, protos, host, moves):
-    """Every second batch of a host comes, then all that are missing but the first."""
+def test_of_too_many_missing_batches_the_oldest_is_counted_as_gap(cell, protos, host, moves):
+    """Every second batch of a host arrives, then all missing batches except the first."""
     producer = confluent_kafka.Producer(cell.kafka_settings(**{"linger.ms": 5}))
     value, last = cpu_message(protos, host.id, {(0x10,): 1}), 2 * RANGES_MAX + 3
 
@@ -145,7 +145,7 @@ def test_the_oldest_of_too_many_missing_batches_is_given_up(cell, protos, host, 
     host.becomes(sampled=last, stored=last - 1, missing=0, in_flight=0, lost={"gap": 1})
 
 
-# what the agent loses or cuts
+# samples that the agent loses or truncates
 
 @pytest.fixture(scope="module")
 def agent(cell):
@@ -154,7 +154,7 @@ def agent(cell):
 
 
 def of_node(cell, node):
-    """() -> its host in the fleet, whose sum closes."""
+    """() -> the node's entry in the fleet, which is balanced."""
     return lambda: next((host for host in look(cell) if host["node"] == node), None)
 
 
@@ -163,7 +163,7 @@ def program(cell, name):
 
 
 def stacks(cell, kind, seconds, count=1):
-    """Let programs with such stacks run for so many seconds of CPU each."""
+    """Run `count` programs with stacks of a kind, for `seconds` of CPU time each."""
     running = [subprocess.Popen([program(cell, "stacks"), kind, str(seconds)])
                for _ in range(count)]
     assert [process.wait(120) for process in running] == [0] * count
@@ -173,15 +173,15 @@ def stacks(cell, kind, seconds, count=1):
 @pytest.mark.parametrize("kind, reason", [
     pytest.param(kind, reason, marks=pytest.mark.reason(f"agent.{reason}"))
     for kind, reason in (("deep", "user_too_deep"), ("stray", "user_no_mapping"))])
-def test_stacks_that_are_not_whole_are_counted(cell, agent, moves, kind, reason):
+def test_truncated_stacks_are_counted(cell, agent, moves, kind, reason):
     with moves(f"agent.{reason}", agent, told=of_node(cell, "busy")):
         stacks(cell, kind, 1)
 
 
 @pytest.mark.machine
 @pytest.mark.reason("agent.ring_full")
-def test_what_an_agent_that_stands_still_does_not_read_is_lost_as_ring_full(cell, agent, moves):
-    """Deep stacks of 1 KB, 64 times a second and CPU, for longer than the ring has room."""
+def test_samples_that_a_stopped_agent_does_not_read_are_lost_as_ring_full(cell, agent, moves):
+    """Deep stacks of 1 KB, 64 times a second on each CPU, until the ring overflows."""
     room = wait_until(lambda: metrics(agent)["decima_agent_sample_ring_bytes"], what="an interval")
     with moves("agent.ring_full", agent, told=of_node(cell, "busy")):
         agent.send(signal.SIGSTOP)
@@ -193,14 +193,14 @@ def test_what_an_agent_that_stands_still_does_not_read_is_lost_as_ring_full(cell
 
 @pytest.mark.machine
 @pytest.mark.reason("agent.malformed")
-def test_a_record_that_is_none_is_lost_as_malformed(cell, agent, moves):
+def test_an_invalid_record_is_lost_as_malformed(cell, agent, moves):
     with moves("agent.malformed", agent, by=1, told=of_node(cell, "busy")):
         subprocess.run([program(cell, "ring_garbage"), str(agent.pid())], check=True)
 
 
 @pytest.mark.machine
 @pytest.mark.reason("agent.local_store")
-def test_what_the_local_store_cannot_write_is_counted(cell, moves, tmp_path):
+def test_samples_that_the_local_store_cannot_write_are_counted(cell, moves, tmp_path):
     place = tmp_path / "profiles"
     agent = cell.start_service(cell.service("agent", "local", {
         "profiling-duration": "1s", "local-store-directory": place}))
@@ -214,14 +214,14 @@ def test_what_the_local_store_cannot_write_is_counted(cell, moves, tmp_path):
     agent.stop()
 
 
-# what its spool gives up
+# batches that the spool loses
 
 class Spooling:
-    """An agent whose Kafka is not there, until it is let out."""
+    """An agent whose Kafka address is wrong until connect()."""
 
     def __init__(self, cell, directory, node, **flags):
         self.cell, self.directory = cell, directory
-        self.told = of_node(cell, node)
+        self.reported = of_node(cell, node)
         self.agent = cell.service("agent", node, {
             "profiling-duration": "1s", "node": node, "state-directory": directory,
             "kafka-brokers": "127.0.0.1:1"} | {k.replace("_", "-"): v for k, v in flags.items()})
@@ -231,14 +231,14 @@ class Spooling:
         return sorted((self.directory / "spool").glob(f"*{suffix}"))
 
     def gathers(self, count):
-        """Wait until so many batches are in the spool, something being there to sample."""
+        """Wait until `count` batches are in the spool; runs a program to sample."""
         def enough():
             stacks(self.cell, "deep", 0.2)
             return len(self.files()) >= count
         wait_until(enough, 60, f"{count} batches")
 
-    def let_out(self):
-        """The next agent finds Kafka."""
+    def connect(self):
+        """Start the next agent, with the right Kafka address."""
         self.agent.kill()
         self.agent.flags["kafka-brokers"] = self.cell.fleet.kafka.address()
         self.cell.start_service(self.agent)
@@ -246,16 +246,16 @@ class Spooling:
 
 @pytest.mark.machine
 @pytest.mark.reason("agent.spool_full")
-def test_the_oldest_of_a_full_spool_are_lost_as_spool_full(cell, moves, tmp_path):
-    """Of 60 KB of labels for each process, 4 MB are soon full; what went is told afterwards."""
+def test_the_oldest_batches_of_a_full_spool_are_lost_as_spool_full(cell, moves, tmp_path):
+    """60 KB of labels of each process fill 4 MB soon; the loss is reported when Kafka is back."""
     labels = ";".join(f"l{i}={'v' * 2000}" for i in range(30))
     spooling = Spooling(cell, tmp_path, "full", spool_max_bytes="4MB",
                         metadata_external_labels=labels)
-    with moves("agent.spool_full", spooling.agent, told=spooling.told):
+    with moves("agent.spool_full", spooling.agent, told=spooling.reported):
         wait_until(lambda: stacks(cell, "deep", 0.1, count=20) or metrics(spooling.agent)[
-            'decima_agent_spool_lost_batches_total{reason="spool_full"}'], 60, "it overflows")
+            'decima_agent_spool_lost_batches_total{reason="spool_full"}'], 60, "a lost batch")
         assert sum(f.stat().st_size for f in spooling.files()) <= 4 << 20
-        spooling.let_out()
+        spooling.connect()
         stacks(cell, "deep", 1)
 
     spooling.agent.stop()
@@ -263,21 +263,21 @@ def test_the_oldest_of_a_full_spool_are_lost_as_spool_full(cell, moves, tmp_path
 
 @pytest.mark.machine
 @pytest.mark.reason("agent.spool_corrupt")
-def test_batches_that_changed_on_disk_are_lost_as_spool_corrupt(cell, moves, tmp_path):
+def test_batches_corrupted_on_disk_are_lost_as_spool_corrupt(cell, moves, tmp_path):
     spooling = Spooling(cell, tmp_path, "corrupt")
     spooling.gathers(3)
     spooling.agent.kill()
-    rotten, torn = spooling.files()[:2]
-    content = bytearray(rotten.read_bytes())
+    flipped, truncated = spooling.files()[:2]
+    content = bytearray(flipped.read_bytes())
     content[-20] ^= 1
-    rotten.write_bytes(content)
-    os.truncate(torn, torn.stat().st_size - 1)
+    flipped.write_bytes(content)
+    os.truncate(truncated, truncated.stat().st_size - 1)
 
-    with moves("agent.spool_corrupt", spooling.agent, told=spooling.told):
-        spooling.let_out()
+    with moves("agent.spool_corrupt", spooling.agent, told=spooling.reported):
+        spooling.connect()
         stacks(cell, "deep", 1)
 
-    assert [f.stem for f in spooling.files(".bad")] == [rotten.stem, torn.stem]
+    assert [f.stem for f in spooling.files(".bad")] == [flipped.stem, truncated.stem]
     assert metrics(spooling.agent)[
         'decima_agent_spool_lost_batches_total{reason="spool_corrupt"}'] == 2
     spooling.agent.stop()
@@ -285,7 +285,7 @@ def test_batches_that_changed_on_disk_are_lost_as_spool_corrupt(cell, moves, tmp
 
 @pytest.mark.machine
 @pytest.mark.reason("agent.spool_refused")
-def test_a_batch_that_kafka_will_never_take_is_lost_as_spool_refused(cell, moves, tmp_path):
+def test_a_batch_that_kafka_rejects_is_lost_as_spool_refused(cell, moves, tmp_path):
     with Cell(cell.fleet, f"{cell.name}_small", partitions=1) as small:
         admin = small.admin()
         admin.create_topics([NewTopic(small.topic, 1, 1, config={"max.message.bytes": "500"})])[
@@ -296,7 +296,7 @@ def test_a_batch_that_kafka_will_never_take_is_lost_as_spool_refused(cell, moves
 
         with moves("agent.spool_refused", agent, told=of_node(small, "refused")):
             stacks(small, "deep", 1)
-            wait_until(lambda: list((tmp_path / "spool").glob("*.bad")), 30, "it is set aside")
+            wait_until(lambda: list((tmp_path / "spool").glob("*.bad")), 30, "a file *.bad")
             larger = ConfigResource(ConfigResource.Type.TOPIC, small.topic,
                                     set_config={"max.message.bytes": "1048588"})
             admin.alter_configs([larger])[larger].result()
@@ -313,7 +313,7 @@ def small_disk(tmp_path):
 
 @pytest.mark.machine
 @pytest.mark.reason("agent.spool_write")
-def test_what_a_full_disk_does_not_take_is_lost_as_spool_write(cell, moves, small_disk):
+def test_a_batch_that_a_full_disk_rejects_is_lost_as_spool_write(cell, moves, small_disk):
     agent = cell.start_service(cell.service("agent", "disk", {
         "profiling-duration": "1s", "node": "disk", "state-directory": small_disk}))
     ballast = small_disk / "ballast"
@@ -327,7 +327,7 @@ def test_what_a_full_disk_does_not_take_is_lost_as_spool_write(cell, moves, smal
             return metrics(agent)["decima_agent_samples_unspooled_total"]
 
     with moves("agent.spool_write", agent, told=of_node(cell, "disk")):
-        wait_until(lambda: stacks(cell, "deep", 0.1) or fill(), 60, "a batch finds no room")
+        wait_until(lambda: stacks(cell, "deep", 0.1) or fill(), 60, "a batch that does not fit")
         ballast.unlink()
         stacks(cell, "deep", 1)
 

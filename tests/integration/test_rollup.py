@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hours that are over are summed up by series and stack: questions about whole hours read the sums
-and get the same answers; whatever asks for more reads the chunks.
+"""Hours that are over are rolled up by series and stack: a query of whole hours reads the sums and
+returns the same result; a query that needs more than the sums reads the chunks.
 """
 import json
 import time
@@ -26,7 +26,7 @@ WAITING = ("SELECT (SELECT count(*) FROM chunk_raw WHERE merged IS NULL AND NOT 
 
 @pytest.fixture
 def first_ms():
-    """The beginning of the hours: the last of them was over an hour ago at least."""
+    """The beginning of the hours; the last of them ended at least an hour ago."""
     now_ms = int(time.time() * 1000)
     return now_ms - now_ms % HOUR_MS - (HOURS + 1) * HOUR_MS
 
@@ -53,7 +53,7 @@ def cell(servers, protos, request, first_ms):
 
 
 def roll_up(cell, first_ms, **flags):
-    """Start the ingester again, until all that can be is summed up."""
+    """Start the ingester again and wait until all hours are rolled up."""
     cell.ingester.kill()
     cell.ingester.flags |= {"compaction-age": "100ms"} | flags
     cell.start_service(cell.ingester)
@@ -62,7 +62,7 @@ def roll_up(cell, first_ms, **flags):
 
 def until_rolled(cell, first_ms):
     wait_until(lambda: cell.rows(WAITING, first_ms + HOURS * HOUR_MS) == [(0,)],
-               what="all hours are summed up")
+               what="all hours are rolled up")
 
 
 def windows(first_ms):
@@ -73,41 +73,41 @@ def windows(first_ms):
                 (first + 1800, first + 5400))
 
 
-def answers(cell, first_ms):
-    told = []
+def results_of(cell, first_ms):
+    found = []
     for start, end in windows(first_ms):
         window = {"start": start, "end": end}
-        told += [cell.collapsed("{}", **window, group_by=by) for by in ("", "comm", "pid")]
-        told += [cell.flamegraph('{comm="web"}', **window), cell.collapsed('{pid="3"}', **window)]
+        found += [cell.collapsed("{}", **window, group_by=by) for by in ("", "comm", "pid")]
+        found += [cell.flamegraph('{comm="web"}', **window), cell.collapsed('{pid="3"}', **window)]
         table = cell.data("query", query="{}", report="table", **window)
-        told.append((table["total"], sorted(map(str, table["rows"]))))
+        found.append((table["total"], sorted(map(str, table["rows"]))))
     for step in (60, 3600, 7200, 5000):
         start, end = next(windows(first_ms))
         graph = cell.data("query_range", query="{}", sum_by="comm", step=step, start=start, end=end)
-        told.append(sorted(map(str, graph["result"])))
-    return told
+        found.append(sorted(map(str, graph["result"])))
+    return found
 
 
 def samples_read(cell, query="{}", **params):
-    """What an answer says that it read."""
+    """The number of samples that a response reports as read."""
     _, body = cell.api(params.pop("path", "query"), query=query, **params)
     return json.loads(body)["stats"]["samples_read"]
 
 
-def test_answers_are_the_same_from_sums(cell, first_ms, figure):
-    before = answers(cell, first_ms)
+def test_results_are_the_same_from_sums(cell, first_ms, figure):
+    before = results_of(cell, first_ms)
 
     roll_up(cell, first_ms)
 
-    assert answers(cell, first_ms) == before
+    assert results_of(cell, first_ms) == before
     sums, = cell.rows("SELECT count(*), sum(samples)::bigint FROM rollup WHERE kind < 4")
     figure(f"rollup: {HOURS * ROUNDS * len(SERVICES) * OF_BATCH} samples became {sums[1]} sums in"
            f" {sums[0]} rows")
     assert sums[1] == HOURS * len(SERVICES) * len(TICKS)
-    told = metrics(cell.ingester)
-    assert told["decima_ingester_rolled_up_samples_total"] == (
+    counters = metrics(cell.ingester)
+    assert counters["decima_ingester_rolled_up_samples_total"] == (
         HOURS * ROUNDS * len(SERVICES) * OF_BATCH)
-    assert told["decima_ingester_rollups_total"] == sums[0]
+    assert counters["decima_ingester_rollups_total"] == sums[0]
 
 
 def test_whole_hours_are_read_from_sums_alone(cell, first_ms):
@@ -121,14 +121,14 @@ def test_whole_hours_are_read_from_sums_alone(cell, first_ms):
     assert samples_read(cell, report="table", group_by="pid", **hours) == all_samples
     assert samples_read(cell, path="query_range", step=3600, sum_by="comm", **hours) == sums
     assert samples_read(cell, path="query_range", step=600, sum_by="comm", **hours) == all_samples
-    hours["end"] -= 1  # the last one is not whole any more
+    hours["end"] -= 1  # the last hour is not whole any more
     assert samples_read(cell, report="table", **hours) == (
         sums * (HOURS - 1) // HOURS + all_samples // HOURS)
 
 
-def test_what_hosts_have_in_common_is_read_once(cell, protos, first_ms, figure):
-    """Whoever asks for no host reads sums without them; an hour that came from one host is read by
-    series, and one that was not summed up yet from chunks."""
+def test_stacks_that_hosts_have_in_common_are_read_once(cell, protos, first_ms, figure):
+    """A query without host labels reads sums of all hosts. An hour that has samples of one host is
+    read by series, and an hour that is not rolled up yet is read from chunks."""
     hosts = 7
     for comm, at_ms, pid in batches(first_ms):
         if at_ms < first_ms + 2 * HOUR_MS:  # in the third hour there is one host
@@ -142,21 +142,22 @@ def test_what_hosts_have_in_common_is_read_once(cell, protos, first_ms, figure):
     wait_until(lambda: cell.samples() == total, what="all is stored")
     window = {"start": first_ms // 1000, "end": now_ms // 1000 + 10}
 
-    def told():
-        asked = [(query, by) for by in ("", "comm", "comm,service_name", "node", "comm,node", "pid")
-                 for query in ("{}", '{comm="web"}', '{service_name=~"d.*"}', '{comm!~"w.b"}',
-                               '{node="n3"}', '{nobody=""}', '{nobody="x"}', '{service_name=""}')]
-        found = [cell.collapsed(query, **window, group_by=by) for query, by in asked]
+    def all_results():
+        queries = [(query, by)
+                   for by in ("", "comm", "comm,service_name", "node", "comm,node", "pid")
+                   for query in ("{}", '{comm="web"}', '{service_name=~"d.*"}', '{comm!~"w.b"}',
+                                 '{node="n3"}', '{nobody=""}', '{nobody="x"}', '{service_name=""}')]
+        found = [cell.collapsed(query, **window, group_by=by) for query, by in queries]
         for by in ("", "comm", "node"):
             found.append(cell.data("query_range", query="{}", sum_by=by, step=3600, **window))
         found.append(cell.data("query_range", query="{}", step=3600, **window))
-        return [str(sorted(map(str, answer["result"]))) if "result" in answer else answer
-                for answer in found]
-    raw = told()
+        return [str(sorted(map(str, result["result"]))) if "result" in result else result
+                for result in found]
+    raw = all_results()
 
     roll_up(cell, first_ms)
 
-    assert told() == raw
+    assert all_results() == raw
     with cell.connect() as db:
         wrong, _ = merge_faults(db)
     assert wrong == []
@@ -175,7 +176,7 @@ def test_what_hosts_have_in_common_is_read_once(cell, protos, first_ms, figure):
 
 
 def test_whole_days_are_read_from_sums_of_days(cell, protos, first_ms, figure):
-    """Hours of one host and of several, in two days that are over; what comes late adds up."""
+    """Hours of one host and of several, in two days that are over; late samples are added."""
     first_day_ms = first_ms - first_ms % DAY_MS - 4 * DAY_MS
     expected = cell.samples()
 
@@ -191,7 +192,7 @@ def test_whole_days_are_read_from_sums_of_days(cell, protos, first_ms, figure):
     first = first_day_ms // 1000
     days = {"start": first, "end": first + 2 * 86400}
 
-    def told():
+    def all_results():
         found = []
         for start, end in ((0, 2), (0, 1), (1, 2), (-1, 5), (0.5, 2), (0, 1.01), (0.02, 1.9)):
             window = {"start": first + start * 86400, "end": first + end * 86400}
@@ -204,7 +205,7 @@ def test_whole_days_are_read_from_sums_of_days(cell, protos, first_ms, figure):
             found.append({str(line["metric"]) + str(at): int(value)
                           for line in graph["result"] for at, value in line["values"]})
         return found
-    raw = told()
+    raw = all_results()
 
     roll_up(cell, first_ms)
 
@@ -213,9 +214,9 @@ def test_whole_days_are_read_from_sums_of_days(cell, protos, first_ms, figure):
         wait_until(lambda: cell.rows("SELECT count(*) FROM rollup WHERE folded IS NULL"
                                      " AND kind IN (0, 2) AND first_ms < %s",
                                      first_day_ms + 2 * DAY_MS) == [(0,)],
-                   what="the days are summed up")
+                   what="the days are rolled up")
     until_folded()
-    assert told() == raw
+    assert all_results() == raw
     with cell.connect() as db:
         wrong, _ = merge_faults(db)
     assert wrong == []
@@ -231,7 +232,7 @@ def test_whole_days_are_read_from_sums_of_days(cell, protos, first_ms, figure):
     assert by_hours == 2 * HOURS * distinct
 
     expected += sum(send(range(2), 4))
-    wait_until(lambda: cell.samples() == expected, what="all has come twice")
+    wait_until(lambda: cell.samples() == expected, what="all is stored twice")
     until_folded()
     assert cell.total("{}", **days) == 2 * sum(raw[0].values())
     assert cell.collapsed("{}", **days, group_by="node") == {
@@ -239,8 +240,8 @@ def test_whole_days_are_read_from_sums_of_days(cell, protos, first_ms, figure):
 
 
 def heaps(cell, protos, first_ms):
-    """Of two processes of web in the first two hours, a profile each minute: one grows, one goes
-    after half an hour. Returns how many samples."""
+    """Sends heap profiles of two processes of web in the first two hours, one each minute: one
+    process grows, the other ends after half an hour. Returns the number of samples."""
     for minute in range(120):
         at_ms = first_ms + minute * 60_000 + 7
         cell.produce(heap_message(protos, "web", at_ms, {(1, 2): 1000 * minute, (4,): 10}, pid=1))
@@ -250,40 +251,40 @@ def heaps(cell, protos, first_ms):
 
 
 def test_a_gauge_is_the_same_mean_from_sums(cell, protos, first_ms, figure):
-    """Raw and rolled: by process, by the hour, and in windows that begin within an hour."""
+    """Raw and rolled up: by process, by the hour, and in windows that begin within an hour."""
     before = cell.samples()
     count = heaps(cell, protos, first_ms)
     wait_until(lambda: cell.samples() == before + count, what="heaps are stored")
 
-    def told():
-        answers = []
+    def all_results():
+        found = []
         for start, end in windows(first_ms):
             window = {"start": start, "end": end}
-            answers += [cell.collapsed(HEAP + "{}", **window, group_by=by)
+            found += [cell.collapsed(HEAP + "{}", **window, group_by=by)
                         for by in ("", "comm", "pid", "thread_name")]
-            answers.append(cell.collapsed(HEAP + '{pid="2"}', **window))
+            found.append(cell.collapsed(HEAP + '{pid="2"}', **window))
         start, end = next(windows(first_ms))
         for step in (600, 3600, 7200):
-            answers.append(cell.data("query_range", query=HEAP + "{}", step=step, start=start,
+            found.append(cell.data("query_range", query=HEAP + "{}", step=step, start=start,
                                      end=end, sum_by="comm")["result"])
-        return answers
-    raw = told()
-    # an hour's mean: pid 1 grew from 0 to 59,000 bytes; pid 2 was there half of it
+        return found
+    raw = all_results()
+    # an hour's mean: pid 1 grew from 0 to 59,000 bytes; pid 2 existed for half of the hour
     hour = {"start": first_ms // 1000, "end": first_ms // 1000 + 3600}
     assert cell.total(HEAP + "{}", **hour) == 29_500 + 10 + 300
 
     roll_up(cell, first_ms)
 
-    assert told() == raw
+    assert all_results() == raw
     kept, = cell.rows("SELECT sum(samples)::bigint FROM rollup WHERE kind = 3")[0]
     figure(f"rollup: {count} samples of heaps became {kept}")
-    assert kept == 60 + 60 + 30  # as many as profiles, since there are fewer stacks
+    assert kept == 60 + 60 + 30  # one for each profile, since there are fewer stacks
     assert samples_read(cell, query=HEAP + "{}", report="table", **hour) == 60 + 30
     assert samples_read(cell, query=HEAP + "{}", report="table", group_by="pid", **hour) == 60 + 30
 
 
-def test_gauges_of_chunks_summed_up_without_them_are_read_there(cell, protos, first_ms):
-    """Chunks that an older ingester summed up: it left gauges out."""
+def test_gauges_of_chunks_rolled_up_without_gauges_are_read_from_chunks(cell, protos, first_ms):
+    """An older ingester rolled chunks up without their gauges."""
     before = cell.samples()
     count = heaps(cell, protos, first_ms)
     wait_until(lambda: cell.samples() == before + count, what="heaps are stored")
@@ -300,7 +301,7 @@ def test_gauges_of_chunks_summed_up_without_them_are_read_there(cell, protos, fi
     assert (cell.collapsed(HEAP + "{}", **hours), cell.collapsed("{}", **hours)) == raw
 
 
-def test_what_comes_late_adds_up(cell, protos, first_ms):
+def test_late_samples_are_added_to_the_sums(cell, protos, first_ms):
     roll_up(cell, first_ms)
     hours = {"start": first_ms // 1000, "end": first_ms // 1000 + HOURS * 3600}
     before = cell.collapsed("{}", **hours, group_by="comm")
@@ -309,14 +310,14 @@ def test_what_comes_late_adds_up(cell, protos, first_ms):
         cell.produce(cpu_message(protos, comm, TICKS, at_ms=at_ms + 60_000, pid=pid))
 
     doubled = {stack: 2 * value for stack, value in before.items()}
-    wait_until(lambda: cell.collapsed("{}", **hours, group_by="comm") == doubled, what="all is in")
+    wait_until(lambda: cell.collapsed("{}", **hours, group_by="comm") == doubled, what="the sums")
     until_rolled(cell, first_ms)
     assert cell.collapsed("{}", **hours, group_by="comm") == doubled
     assert cell.total("{}", **hours) == 2 * HOURS * ROUNDS * len(SERVICES) * OF_BATCH * PERIOD
 
 
-def test_a_damaged_chunk_stays_and_the_others_are_summed_up(cell, first_ms):
-    with cell.connect() as db:  # nothing is summed up while it is damaged
+def test_a_damaged_chunk_stays_and_the_others_are_rolled_up(cell, first_ms):
+    with cell.connect() as db:  # the first hour's chunks are damaged at their INSERT
         db.execute("CREATE FUNCTION damage() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
                    " IF NEW.first_ms < %s THEN NEW.payload := set_byte(NEW.payload, 40,"
                    " 255 - get_byte(NEW.payload, 40)); END IF; RETURN NEW; END $$"
@@ -350,34 +351,34 @@ def test_sums_are_kept_longer_than_samples(cell, first_ms):
     def left(ago):
         return {table for (days_ago, table), name in names.items() if days_ago == ago
                 and cell.rows("SELECT to_regclass(%s)", name) != [(None,)]}
-    wait_until(lambda: not left(12), what="what is past both is gone")
+    wait_until(lambda: not left(12), what="the day past both retentions is dropped")
     assert left(5) == {"rollup", "series", "label_pair"}
 
 
-def test_what_only_sums_are_left_of_is_said(cell, protos, first_ms):
-    """Chunks of four days ago are gone: answers that need them say what they leave out."""
+def test_a_warning_names_the_time_of_which_only_sums_are_left(cell, protos, first_ms):
+    """Chunks of four days ago are gone: a response that needs them warns of the missing time."""
     old_ms = first_ms - first_ms % DAY_MS - 4 * DAY_MS + 10 * HOUR_MS
     before = cell.samples()
     for comm, at_ms, pid in batches(old_ms):
         cell.produce(cpu_message(protos, comm, TICKS, at_ms=at_ms, pid=pid))
     count = HOURS * ROUNDS * len(SERVICES) * OF_BATCH
-    wait_until(lambda: cell.samples() == before + count, what="the old ones are stored")
+    wait_until(lambda: cell.samples() == before + count, what="the old samples are stored")
     roll_up(cell, first_ms)
     day = time.strftime("%Y%m%d", time.gmtime(old_ms / 1000))
     with cell.connect() as db:
         db.execute(f"ALTER TABLE chunk DETACH PARTITION chunk_{day}")
 
-    def ask(path="query", **more):
+    def result(path="query", **more):
         params = {"query": "{}", "start": old_ms // 1000, "end": old_ms // 1000 + HOURS * 3600}
         if path == "query":
             params["report"] = "table"
         status, body = cell.api(path, **(params | more))
         assert status == 200, body
-        answer = json.loads(body)
-        data = answer["data"]
+        response = json.loads(body)
+        data = response["data"]
         total = data["total"] if path == "query" else sum(
             int(value) for line in data["result"] for _, value in line["values"])
-        return total // PERIOD, answer.get("warnings", [])
+        return total // PERIOD, response.get("warnings", [])
 
     def moment(seconds):
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(old_ms // 1000 + seconds))
@@ -390,22 +391,22 @@ def test_what_only_sums_are_left_of_is_said(cell, protos, first_ms):
     assert series("{}") == series("{}", 3600, 7200) == sorted(SERVICES)
     assert series('{comm!="web"}') == sorted(set(SERVICES) - {"web"})
     assert series('{pid="3"}') == series("{}", 1200, 2400) == []
-    assert ask() == (count, [])
-    total, (warning,) = ask(start=old_ms // 1000 + 1200)
+    assert result() == (count, [])
+    total, (warning,) = result(start=old_ms // 1000 + 1200)
     assert total == count * 2 // 3
     assert warning.startswith(f"retention: of {moment(1200)} to {moment(3600)} only sums")
-    total, (first, last) = ask(start=old_ms // 1000 + 1200, end=old_ms // 1000 + 3 * 3600 - 1)
+    total, (first, last) = result(start=old_ms // 1000 + 1200, end=old_ms // 1000 + 3 * 3600 - 1)
     assert total == count // 3
     assert f"{moment(2 * 3600)} to {moment(3 * 3600 - 1)}" in last and first == warning
-    total, (warning,) = ask(group_by="pid")
+    total, (warning,) = result(group_by="pid")
     assert total == 0 and f"{moment(0)} to {moment(3 * 3600)}" in warning
-    assert ask("query_range", step=3600) == (count, [])
-    total, (warning,) = ask("query_range", step=1800)
+    assert result("query_range", step=3600) == (count, [])
+    total, (warning,) = result("query_range", step=1800)
     assert total == 0 and warning.startswith("retention: ")
-    # where nothing was, nothing is missing; and without a step long windows go by whole hours
+    # where no sample was, no sample is missing; without a step, long windows use whole hours
     wide = {"start": old_ms // 1000 - 3 * 86400 - 77, "end": int(time.time())}
-    assert ask(**wide) == (2 * count, [])
-    assert ask("query_range", **wide) == (2 * count, [])
-    assert ask("query_range", **wide, step=7200, align=1) == (2 * count, [])
-    total, (warning,) = ask("query_range", **wide, step=7200)
+    assert result(**wide) == (2 * count, [])
+    assert result("query_range", **wide) == (2 * count, [])
+    assert result("query_range", **wide, step=7200, align=1) == (2 * count, [])
+    total, (warning,) = result("query_range", **wide, step=7200)
     assert total < 2 * count

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links: what was shared is what `query` said then, whoever opens it, whatever became of it since.
+"""Share links: a frozen share is the result of `query` at the time of sharing, for every reader.
 
-Names come from a symbolizer that the querier which opens a link does not have.
+A querier with a symbolizer makes the shares; a querier without a symbolizer opens them.
 """
 import gzip
 import json
@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from harness import metrics, wait_until
-from named_querier import OF_ALPHA, Named, filled  # filled: what named() asks for
+from named_querier import OF_ALPHA, Named, filled  # filled: a fixture that named() uses
 from otlp_messages import PERIOD, cpu_message
 
 PARTITIONS = ("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent IN"
@@ -31,7 +31,7 @@ def window():
 
 @pytest.fixture(scope="module")
 def named(filled, protos):
-    """Shares with names; `filled.querier` opens without a symbolizer."""
+    """The querier that makes shares; `filled.querier` opens them without a symbolizer."""
     with Named(filled, protos, "sharing") as made:
         yield made
 
@@ -42,25 +42,25 @@ class Straight(urllib.request.HTTPRedirectHandler):
 
 
 def open_url(url, body=None, kind="application/json"):
-    """(status, headers, body) without following anything."""
+    """(status, headers, body) without following redirects."""
     request = urllib.request.Request(url, data=body, headers={"Content-Type": kind})
     try:
-        answer = urllib.request.build_opener(Straight).open(request, timeout=60)
+        response = urllib.request.build_opener(Straight).open(request, timeout=60)
     except urllib.error.HTTPError as error:
-        answer = error
-    with answer:
-        return answer.status, answer.headers, answer.read()
+        response = error
+    with response:
+        return response.status, response.headers, response.read()
 
 
-def post(querier, kind="application/json", **wish):
-    status, _, body = open_url(f"{querier.url}/api/v1/share", json.dumps(wish).encode(), kind)
+def post(querier, kind="application/json", **fields):
+    status, _, body = open_url(f"{querier.url}/api/v1/share", json.dumps(fields).encode(), kind)
     return status, json.loads(body)
 
 
-def share(querier, **wish):
-    status, answer = post(querier, **wish)
-    assert status == 200, answer
-    return answer["data"]
+def share(querier, **fields):
+    status, response = post(querier, **fields)
+    assert status == 200, response
+    return response["data"]
 
 
 def of_pprof(protos, body):
@@ -83,8 +83,8 @@ def of_pprof(protos, body):
     return found, profile.period, profile.time_nanos, profile.duration_nanos
 
 
-def answers(querier, protos, **params):
-    """Each report's answer, without what it took."""
+def results(querier, protos, **params):
+    """The result of each report, without its statistics."""
     found = {}
     for report in (*REPORTS, "pprof"):
         query = urllib.parse.urlencode(params | {"report": report})
@@ -97,23 +97,23 @@ def answers(querier, protos, **params):
     return found
 
 
-def error_of(answer):
-    status, told = answer
-    assert told["status"] == "error", told
-    return status, told["errorType"], told["error"]
+def error_of(response):
+    status, reply = response
+    assert reply["status"] == "error", reply
+    return status, reply["errorType"], reply["error"]
 
 
 @pytest.mark.parametrize("query, group_by", [
     ("{}", ""), ('{comm="alpha"}', "comm,pid"), ('{comm="nobody"}', "")])
-def test_a_share_is_the_answer_in_every_report_without_a_symbolizer(named, protos, window, query,
+def test_a_share_is_the_result_in_every_report_without_a_symbolizer(named, protos, window, query,
                                                                     group_by):
-    was = answers(named.querier, protos, query=query, group_by=group_by, **window)
+    was = results(named.querier, protos, query=query, group_by=group_by, **window)
     made = share(named.querier, query=query, group_by=group_by, **window)
 
-    assert answers(named.cell.querier, protos, share=made["id"]) == was
+    assert results(named.cell.querier, protos, share=made["id"]) == was
 
 
-def test_what_was_shared_is_told(named, window):
+def test_a_share_reports_its_fields(named, window):
     made = share(named.querier, query='{comm="alpha"}', group_by="comm", expires=3600, **window)
     status, _, body = open_url(f"{named.cell.querier.url}/api/v1/share/{made['id']}")
 
@@ -135,20 +135,20 @@ def diff(querier, **params):
 def test_a_comparison_is_shared_with_both_sides(named, protos, window, freeze):
     sides = {"a": {"query": '{comm="alpha"}', **window}, "b": {"query": "{}", **window}}
     was = diff(named.querier, group_by="comm", **{
-        f"{side}_{name}": value for side, asked in sides.items() for name, value in asked.items()})
+        f"{side}_{name}": value for side, of in sides.items() for name, value in of.items()})
     made = share(named.querier, group_by="comm", expires=60, freeze=freeze, **sides)
     other = named.cell.querier if freeze else named.querier
 
     assert made["a"] == sides["a"] and made["b"] == sides["b"] and "query" not in made
     assert diff(other, share=made["id"]) == was
-    for side, asked in sides.items():
-        assert answers(other, protos, share=made["id"], side=side) == answers(
-            named.querier, protos, group_by="comm", **asked)
+    for side, of in sides.items():
+        assert results(other, protos, share=made["id"], side=side) == results(
+            named.querier, protos, group_by="comm", **of)
     status, headers, _ = open_url(f"{other.url}{made['url']}")
     assert (status, headers["Location"]) == (302, f"../compare?share={made['id']}")
 
 
-def test_a_comparison_and_a_profile_are_told_apart(named, window):
+def test_a_comparison_and_a_profile_are_distinguished(named, window):
     of = {"query": "{}", **window}
     one, two = share(named.querier, **of), share(named.querier, a=of, b=of)
     url = f"{named.querier.url}/api/v1"
@@ -170,7 +170,7 @@ def test_the_link_leads_to_the_page(named, window):
 
 
 @pytest.mark.parametrize("bad", ["0" * 32, "0" * 31, "x" * 32, "'", "a/b", "%00", ""])
-def test_an_id_that_there_is_not_is_404_in_a_sentence(named, bad):
+def test_an_unknown_id_is_404_with_a_sentence(named, bad):
     url = named.cell.querier.url
 
     for path in (f"/api/v1/query?report=table&share={bad}", f"/api/v1/share/{bad}", f"/s/{bad}"):
@@ -178,7 +178,7 @@ def test_an_id_that_there_is_not_is_404_in_a_sentence(named, bad):
         assert status == 404 and b"no such share" in body, (path, body)
 
 
-def test_an_expired_one_is_gone_and_then_forgotten(named, window):
+def test_an_expired_share_is_410_and_is_deleted_later(named, window):
     made = share(named.querier, query="{}", expires=3600, **window)
     with named.cell.connect() as db:
         db.execute("UPDATE share SET expires = now() - interval '1 minute' WHERE id = %s",
@@ -195,10 +195,10 @@ def test_an_expired_one_is_gone_and_then_forgotten(named, window):
     named.cell.ingester.kill()
     named.cell.start_service(named.cell.ingester)
     wait_until(lambda: not named.cell.rows("SELECT FROM share WHERE id = %s",
-                                           bytes.fromhex(made["id"])), what="forgotten")
+                                           bytes.fromhex(made["id"])), what="the share deleted")
 
 
-@pytest.mark.parametrize("wish, words", [
+@pytest.mark.parametrize("fields, words", [
     ({}, "member query is missing"),
     ({"query": "{"}, "selector, position 2"),
     ({"query": "{}", "group_by": "a,a"}, "names a twice"),
@@ -208,23 +208,23 @@ def test_an_expired_one_is_gone_and_then_forgotten(named, window):
     ({"a": {"query": "{}"}, "b": {"query": "{"}}, "selector, position 2"),
     ({"a": {"query": "{}"}, "b": {"query": "memory:inuse_space:bytes:space:bytes{}"}},
      "only profiles of one type")])
-def test_what_cannot_be_shared_is_refused(named, wish, words):
-    status, kind, sentence = error_of(post(named.querier, **wish))
+def test_a_malformed_share_request_is_rejected(named, fields, words):
+    status, kind, sentence = error_of(post(named.querier, **fields))
 
     assert (status, kind) == (400, "bad_data") and words in sentence, sentence
 
 
-def test_a_form_of_another_page_cannot_share(named):
+def test_a_request_that_is_not_json_cannot_share(named):
     assert error_of(post(named.querier, kind="text/plain", query="{}"))[:2] == (400, "bad_data")
 
 
-def test_a_body_is_bounded(named):
+def test_a_body_over_its_limit_is_413(named):
     status, _, _ = open_url(f"{named.querier.url}/api/v1/share", b" " * ((64 << 10) + 1))
 
     assert status == 413
 
 
-def test_a_share_has_its_own_question(named, window):
+def test_parameters_that_a_share_fixes_are_rejected(named, window):
     made = share(named.querier, query="{}", **window)
     status, _, body = open_url(
         f"{named.querier.url}/api/v1/query?report=table&share={made['id']}&group_by=comm")
@@ -232,7 +232,7 @@ def test_a_share_has_its_own_question(named, window):
     assert status == 400 and b"leave group_by out" in body
 
 
-def test_more_than_one_may_have_and_than_all_may_have_is_refused(named, window, protos):
+def test_a_share_over_the_limit_of_one_or_of_all_is_rejected(named, window, protos):
     """Random addresses do not compress to a kilobyte."""
     ticks = {(0x10, address * 7919 % (1 << 40)): 1 for address in range(1, 3000)}
     named.cell.produce(cpu_message(protos, "large", ticks, node="n2"))
@@ -242,11 +242,11 @@ def test_more_than_one_may_have_and_than_all_may_have_is_refused(named, window, 
     try:
         named.cell.start_service(small)
         named.cell.start_service(full)
-        told = error_of(post(small, query='{comm="large"}', **window))
-        assert told[:2] == (422, "execution") and "--share-max-bytes" in told[2]
+        reply = error_of(post(small, query='{comm="large"}', **window))
+        assert reply[:2] == (422, "execution") and "--share-max-bytes" in reply[2]
         assert metrics(small)['decima_querier_share_rejections_total{reason="too_big"}'] == 1
-        told = error_of(post(full, query='{comm="large"}', **window))
-        assert told[:2] == (422, "execution") and "--share-total-max-bytes" in told[2]
+        reply = error_of(post(full, query='{comm="large"}', **window))
+        assert reply[:2] == (422, "execution") and "--share-total-max-bytes" in reply[2]
         assert metrics(full)['decima_querier_share_rejections_total{reason="full"}'] == 1
         assert share(small, query='{comm="large"}', freeze=False, **window)["frozen"] is False
     finally:
@@ -254,13 +254,13 @@ def test_more_than_one_may_have_and_than_all_may_have_is_refused(named, window, 
         full.kill()
 
 
-def test_a_database_that_can_only_be_read_shares_nothing_and_answers(named, window):
-    """What a standby says of itself."""
+def test_with_a_read_only_database_shares_are_rejected_and_queries_work(named, window):
+    """A standby rejects writes in the same way."""
     with psycopg.connect(named.cell.postgres_address, autocommit=True) as db:
         db.execute(f"ALTER DATABASE {named.cell.database} SET default_transaction_read_only = on")
     try:
-        told = error_of(post(named.querier, query="{}", **window))
-        assert told[:2] == (503, "unavailable") and "standby" in told[2]
+        reply = error_of(post(named.querier, query="{}", **window))
+        assert reply[:2] == (503, "unavailable") and "standby" in reply[2]
         assert named.stacks('{comm="alpha"}') == OF_ALPHA
     finally:
         with psycopg.connect(named.cell.postgres_address, autocommit=True,
@@ -269,9 +269,9 @@ def test_a_database_that_can_only_be_read_shares_nothing_and_answers(named, wind
     assert share(named.querier, query="{}", **window)
 
 
-def test_frozen_ones_outlive_the_samples_and_live_ones_do_not(named, protos, window):
-    """Last here: it drops what the others ask for."""
-    was = answers(named.querier, protos, query='{comm="alpha"}', **window)
+def test_frozen_shares_outlive_the_samples_and_live_shares_do_not(named, protos, window):
+    """The last test of this file: it drops the partitions that the other tests read."""
+    was = results(named.querier, protos, query='{comm="alpha"}', **window)
     frozen = share(named.querier, query='{comm="alpha"}', **window)
     live = share(named.querier, query='{comm="alpha"}', freeze=False, **window)
     other = named.cell.querier
@@ -285,7 +285,7 @@ def test_frozen_ones_outlive_the_samples_and_live_ones_do_not(named, protos, win
         for (name,) in partitions:
             db.execute(f"DROP TABLE {name}")
     assert named.cell.total("{}", **window) == 0
-    assert answers(other, protos, share=frozen["id"]) == was
+    assert results(other, protos, share=frozen["id"]) == was
     status, _, body = open_url(f"{other.url}/api/v1/query?report=collapsed&share={live['id']}")
     assert (status, body) == (200, b"")
     assert open_url(other.url + frozen["url"])[0] == 302

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that are gone before anybody could look at them: their samples are there, and whole.
+"""Processes that end before the agent can inspect them: their samples are stored with whole stacks.
 
-Nothing is known of such a process in the kernel, so registers and the top of the stack travel with
-its samples, and the agent walks them with the mappings of their tick (stack_walk.c). Whole is a
-stack that ends where programs and threads begin: an ELF file's entry point, or libc's clone().
+The kernel side does not know a process of this kind, so it defers the stack: it ships registers and
+the top of the stack, and the agent walks them with the mappings of their tick (stack_walk.c).
+A stack is whole if its root is the beginning of a program or of a thread: an ELF file's entry
+point, or libc's clone().
 """
 import json
 import os
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.machine
 BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
 SPAWN = BUILD / "tests" / "programs" / "spawn"
 SECONDS = 15
-WARM = 4  # until the tables of what the crowd maps are loaded
+WARM = 4  # until the unwind tables of the crowd's files are loaded
 ENTRY_BYTES = 64
 # Samples a second: most of a shell's 0.3 ms fall between two ticks.
 HERTZ = {"sh": 97, "gcc": 19}
@@ -31,17 +32,17 @@ CUT = re.compile(r'msg="stack truncated" pid=(\d+) .*? end=(\w+)')
 class Crowd:
     def __init__(self, name, samples, pids, counters, log):
         self.name, self.counters = name, counters
-        # How the walks of stacks ended that are not whole.
+        # The ends of the walks whose stacks are truncated.
         self.ends = [end for pid, end in CUT.findall(log) if pid in pids]
         self.samples = [(labels, frames) for labels, frames, _ in samples
                         if labels.get("pid") in pids]
-        # What has no function is user code; leaf first.
+        # A frame without a function name is user code; leaf first.
         self.user = [frames for frames in ([f for f in frames if not f[3]]
                                            for _, frames in self.samples) if frames]
 
 
 def run_crowd(name, place):
-    """200 shells a second, or compilers one after another; the pids of all that ran."""
+    """200 shells a second, or compilers one after another; returns the pids of all processes."""
     source, log = place / "some.c", place / "gcc.pids"
     source.write_text("#include <stdio.h>\n#include <stdlib.h>\n" + "".join(
         f"int f{i}(int n) {{ char b[64]; sprintf(b, \"%d\", n); return atoi(b) + {i}; }}\n"
@@ -77,7 +78,7 @@ def crowd(request, protos, tmp_path_factory):
     return Crowd(request.param, agent.samples(protos), pids, counters, agent.words())
 
 
-def test_each_sample_says_who_it_was(crowd):
+def test_each_sample_has_its_command_and_thread_id(crowd):
     comms = {"sh": {"sh", "spawn"}, "gcc": {"gcc", "cc1", "as", "collect2", "ld", "spawn"}}
 
     assert len(crowd.samples) >= 30
@@ -85,7 +86,7 @@ def test_each_sample_says_who_it_was(crowd):
     assert all(labels["thread_id"].isdigit() for labels, _ in crowd.samples)
 
 
-def test_none_of_them_is_lost(crowd):
+def test_no_sample_is_lost(crowd):
     lost = [line for line in crowd.counters.splitlines()
             if line.startswith("decima_agent_samples_lost_total")]
 
@@ -109,7 +110,7 @@ def test_user_frames_lie_in_mapped_files(crowd, figure):
 def beginnings(path):
     """[(address, bytes)] where programs and threads begin in this file.
 
-    libc's clone3() has no name in a stripped file: that nobody called it says its own row.
+    libc's clone3() has no name in a stripped file; its unwind row has no caller.
     """
     header = subprocess.run(["readelf", "-hW", path], capture_output=True, text=True, check=False)
     entry = re.search(r"Entry point address:\s+0x([0-9a-f]+)", header.stdout)
@@ -132,25 +133,25 @@ def is_whole(frames):
 
 
 def in_exec(frames, kernel):
-    """While exec is at work the old stack is gone, and the registers still lead to it."""
+    """While exec runs, the old stack is gone and the registers still point to it."""
     return len(frames) == 1 and any("execve" in name for name in kernel)
 
 
-def stayed_of(crowd):
-    """Stacks of the whole machine that were beyond the rate and did not travel."""
+def not_shipped_of(crowd):
+    """The deferred stacks of the whole machine that were over the rate and were not shipped."""
     return int(re.search(r'fate="not_shipped"} (\d+)', crowd.counters)[1])
 
 
-def test_user_stacks_in_the_middle_of_an_exec_are_told_as_such(crowd, figure):
+def test_user_stacks_in_the_middle_of_an_exec_end_as_exec(crowd, figure):
     stacks = [([f for f in frames if not f[3]], [f[3] for f in frames if f[3]])
               for _, frames in crowd.samples]
     leaves = sum(in_exec(user, kernel) and not is_whole(user) for user, kernel in stacks)
-    told = crowd.ends.count("exec")
+    in_an_exec = crowd.ends.count("exec")
 
-    figure(f"{crowd.name}: {told} of {len(crowd.user)} user stacks end in an exec; "
+    figure(f"{crowd.name}: {in_an_exec} of {len(crowd.user)} user stacks end in an exec; "
            f"{crowd.ends.count('no_table')} for want of a table")
-    assert told <= leaves <= told + stayed_of(crowd) + 0.03 * len(crowd.user)
-    assert told > 0 or crowd.name != "sh"
+    assert in_an_exec <= leaves <= in_an_exec + not_shipped_of(crowd) + 0.03 * len(crowd.user)
+    assert in_an_exec > 0 or crowd.name != "sh"
 
 
 def test_user_stacks_are_whole(crowd, figure):
@@ -158,8 +159,8 @@ def test_user_stacks_are_whole(crowd, figure):
               for _, frames in crowd.samples]
     walked = [user for user, kernel in stacks if user and not in_exec(user, kernel)]
     whole = sum(is_whole(user) for user in walked)
-    not_shipped = stayed_of(crowd)
+    not_shipped = not_shipped_of(crowd)
 
     figure(f"{crowd.name}: {whole} of {len(walked)} user stacks reach their root; of the whole "
-           f"machine's {not_shipped} were beyond the rate and did not travel")
+           f"machine's {not_shipped} were over the rate and not shipped")
     assert whole + not_shipped >= 0.97 * len(walked)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the spool on, nothing is lost and nothing counted twice, whoever is killed.
+"""From the spool on, no batch is lost and no batch is counted twice if a process is killed.
 
-spool_feed puts batches into a real spool and publishes them, as the agent does; each has one sample
-whose pid is the batch's number. So the answer must hold each number once.
+spool_feed puts batches into a real spool and publishes them, like the agent. Each batch has one
+sample whose pid is the batch's sequence number, so the result must have each number once.
 """
 import random
 import subprocess
@@ -19,7 +19,7 @@ class Feed:
     def __init__(self, cell, directory):
         self.cell, self.directory = cell, directory
         self.program = cell.fleet.build / "tests" / "spool_feed"
-        self.began = time.time() - 0.01  # the test before this one fed the same program
+        self.began = time.time() - 0.01  # the previous test stored samples of the same comm
         self.log = directory / "feed.log"
 
     def start(self, last):
@@ -29,7 +29,7 @@ class Feed:
                  self.cell.topic, str(last)], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def finish(self, last, timeout=90):
-        """Let one run to its end."""
+        """Run spool_feed to its end."""
         running = self.start(last)
         try:
             assert running.wait(timeout) == 0, self.log.read_text()[-2000:]
@@ -38,7 +38,7 @@ class Feed:
             running.wait()
 
     def numbers(self):
-        """{pid: value} of all that is stored."""
+        """{pid: value} of all stored samples."""
         stacks = self.cell.collapsed('{comm="spool_feed"}', group_by="pid",
                                      start=f"{self.began:.3f}", end=f"{time.time() + 1:.3f}")
         return {int(stack[0].removeprefix("pid=")): value for stack, value in stacks.items()}
@@ -60,7 +60,7 @@ def feed(cell, tmp_path):
     return Feed(cell, tmp_path)
 
 
-def test_each_batch_is_counted_once_though_its_sender_is_killed_again_and_again(feed):
+def test_each_batch_is_counted_once_if_its_sender_is_killed_repeatedly(feed):
     chance = random.Random(20)
     last = 300
     for _ in range(12):
@@ -74,7 +74,7 @@ def test_each_batch_is_counted_once_though_its_sender_is_killed_again_and_again(
     feed.expect_each_once(last)
 
 
-def test_batches_wait_for_a_kafka_that_was_killed(feed, servers):
+def test_batches_wait_until_a_killed_kafka_is_back(feed, servers):
     last = 200
     running = feed.start(last)
     try:

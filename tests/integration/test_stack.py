@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How it runs: processes that are found again, ports, locks, and what a person is told."""
+"""tools/stack.py: processes found by pid file, ports, locks, and messages for the user."""
 import importlib.util
 import os
 import signal
@@ -67,7 +67,7 @@ def test_a_pid_that_another_process_got_is_left_alone(tmp_path):
     started.stop()
 
     started.pid_file.write_text(f"{bystander.pid} {start} {boot}\n")
-    if _start_time(bystander.pid) == start:  # begun within the same tick: make them differ
+    if _start_time(bystander.pid) == start:  # started within the same tick: make them differ
         started.pid_file.write_text(f"{bystander.pid} {int(start) + 1} {boot}\n")
 
     assert not Process(tmp_path, "sleeper").alive()
@@ -81,7 +81,7 @@ def _start_time(pid):
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
 
 
-def test_a_process_that_ignores_sigterm_is_killed_and_it_is_said(tmp_path):
+def test_a_process_that_ignores_sigterm_is_killed_and_reported(tmp_path):
     process = Process(tmp_path, "stubborn")
     process.start(["bash", "-c", "trap '' TERM; echo on; while :; do sleep 0.1; done"])
     wait_until(lambda: "on" in process.log_file.read_text(), 10, "the trap is set")
@@ -91,7 +91,7 @@ def test_a_process_that_ignores_sigterm_is_killed_and_it_is_said(tmp_path):
     assert gone is False and not process.alive()
 
 
-def test_a_process_that_dies_at_its_start_is_told_with_its_last_words(tmp_path):
+def test_a_process_that_dies_at_its_start_is_reported_with_its_last_output(tmp_path):
     process = Process(tmp_path, "dying", "The dying one")
     process.start(["sh", "-c", "echo cannot find my keys; exit 3"])
 
@@ -119,7 +119,7 @@ def test_tied_processes_die_with_the_one_that_started_them(tmp_path):
 # a run directory
 
 
-def test_ports_are_kept(tmp_path):
+def test_a_run_directory_keeps_its_ports(tmp_path):
     first = Fleet(tmp_path, without=("agent",))
     again = Fleet(tmp_path, without=("agent",))
 
@@ -127,11 +127,11 @@ def test_ports_are_kept(tmp_path):
     assert len(set(first.ports.ports.values())) == len(first.ports.ports)
 
 
-def test_a_taken_port_is_one_sentence(tmp_path):
+def test_a_port_in_use_is_reported_in_one_sentence(tmp_path):
     fleet = Fleet(tmp_path, without=SERVICES)
-    with socket.socket() as taker:
-        taker.bind(("127.0.0.1", fleet.redis.port))
-        taker.listen()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", fleet.redis.port))
+        listener.listen()
 
         done = run_stack("up", "--only", "servers", "--run-dir", tmp_path)
 
@@ -141,14 +141,14 @@ def test_a_taken_port_is_one_sentence(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_without_java_it_is_said_what_to_do(monkeypatch):
+def test_missing_java_is_reported(monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
 
     with pytest.raises(Trouble, match="no java, which Kafka needs"):
         check_java()
 
 
-def test_an_old_java_is_refused(monkeypatch, tmp_path):
+def test_an_old_java_is_rejected(monkeypatch, tmp_path):
     java = tmp_path / "java"
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
     java.chmod(0o755)
@@ -167,14 +167,14 @@ def door():
     return module
 
 
-def test_who_is_not_root_is_told_so(door, monkeypatch):
+def test_a_missing_root_privilege_is_reported(door, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
 
     with pytest.raises(Trouble, match="must be run as root"):
         door.check_machine(without=[])
 
 
-def test_a_kernel_without_btf_is_told_so_unless_no_agent_is_wanted(door, monkeypatch, tmp_path):
+def test_a_kernel_without_btf_is_reported_if_an_agent_is_wanted(door, monkeypatch, tmp_path):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(door, "BTF", tmp_path / "vmlinux")
 
@@ -183,7 +183,7 @@ def test_a_kernel_without_btf_is_told_so_unless_no_agent_is_wanted(door, monkeyp
     door.check_machine(without=["agent"])
 
 
-# up and down, with the servers alone (the whole of it: test_up.py)
+# up and down of the servers only (all services: test_up.py)
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def pids(run_dir):
     return {f.name: f.read_text() for f in (run_dir / "pid").iterdir()}
 
 
-def test_a_second_up_leaves_what_runs(servers_up):
+def test_a_second_up_leaves_running_processes_alone(servers_up):
     before = pids(servers_up)
 
     done = run_stack("up", "--only", "servers", "--run-dir", servers_up)
@@ -208,7 +208,7 @@ def test_a_second_up_leaves_what_runs(servers_up):
     assert pids(servers_up) == before
 
 
-def test_a_second_up_starts_what_died(servers_up):
+def test_a_second_up_starts_dead_processes(servers_up):
     before = pids(servers_up)
     Process(servers_up, "redis").kill()
 
@@ -219,16 +219,16 @@ def test_a_second_up_starts_what_died(servers_up):
     assert after["redis"] != before["redis"] and after["kafka"] == before["kafka"]
 
 
-def test_two_at_once_wait_for_each_other(servers_up):
+def test_two_concurrent_ups_wait_for_each_other(servers_up):
     Process(servers_up, "redis").kill()
 
     both = [subprocess.Popen(STACK + ["up", "--only", "servers", "--run-dir", str(servers_up)],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             for _ in range(2)]
-    said = [p.communicate(timeout=60) for p in both]
+    outputs = [p.communicate(timeout=60) for p in both]
 
-    assert [p.returncode for p in both] == [0, 0], said
-    assert sum("Redis started" in out for out, _ in said) == 1
+    assert [p.returncode for p in both] == [0, 0], outputs
+    assert sum("Redis started" in out for out, _ in outputs) == 1
 
 
 def test_the_environment_file_reaches_the_servers(servers_up):
@@ -241,7 +241,7 @@ def test_the_environment_file_reaches_the_servers(servers_up):
     assert (servers_up / "env").stat().st_mode & 0o077 == 0
 
 
-def test_down_ends_what_up_started_and_a_second_down_nothing(servers_up):
+def test_down_ends_all_processes_and_a_second_down_does_nothing(servers_up):
     began = time.monotonic()
 
     done = run_stack("down", "--run-dir", servers_up)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A service that is asked to stop stops, whoever keeps it waiting: within POSTGRES_STOP_MS and
-KAFKA_STOP_MS, together 5 s. The bound here leaves room for a loaded machine.
+"""A service ends at SIGTERM, even if PostgreSQL or Kafka does not respond: within POSTGRES_STOP_MS
+and KAFKA_STOP_MS, together 5 s. The bound here leaves room for a loaded machine.
 """
 import contextlib
 import os
@@ -24,7 +24,7 @@ def own(servers, request):
 
 
 def is_stopped(pid):
-    """It takes no step: stopped, or ended (its parent may stand still, and not have noticed)."""
+    """Whether it does not run: stopped, or ended (a stopped parent may not have reaped it)."""
     with contextlib.suppress(OSError):
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
             return f.read().rpartition(")")[2].split()[0] in "TZ"
@@ -33,11 +33,11 @@ def is_stopped(pid):
 
 @contextlib.contextmanager
 def frozen(*pids):
-    """SIGSTOP for as long as the block lasts; the first signals end before it begins."""
+    """SIGSTOP while the block runs; the processes are stopped before it begins."""
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
-        wait_until(lambda: all(is_stopped(pid) for pid in pids), what="all of them stand still")
+        wait_until(lambda: all(is_stopped(pid) for pid in pids), what="all processes stopped")
         yield
     finally:
         for pid in pids:
@@ -58,7 +58,7 @@ def backends(cell, application):
 
 @contextlib.contextmanager
 def frozen_postgresql(cell):
-    """The postmaster first, so that it starts nothing more, then all that it had started."""
+    """Freeze the postmaster first, so that it starts no process, then its child processes."""
     postmaster = cell.fleet.postgres.pid()
     with frozen(postmaster), frozen(*children(postmaster)):
         yield
@@ -68,7 +68,7 @@ def frozen_postgresql(cell):
 def frozen_kafka(cell):
     with frozen(cell.fleet.kafka.pid()):
         yield
-    wait_until(cell.fleet.kafka.ready, what="Kafka answers again")
+    wait_until(cell.fleet.kafka.ready, what="Kafka ready again")
 
 
 def stop(service, figure, what):
@@ -81,77 +81,77 @@ def stop(service, figure, what):
 
 
 def store_a_batch(cell, protos):
-    """After it the ingester is past what it does once."""
+    """After the first batch the ingester has done its one-time work."""
     cell.produce(cpu_message(protos, "first", {(1,): 1}), partition=0)
     wait_until(lambda: cell.total('{comm="first"}') == PERIOD, what="the first batch")
 
 
-def hold_a_batch(cell, protos):
-    """One that has been read and is being flushed."""
+def buffer_a_batch(cell, protos):
+    """A batch that was read and is being flushed."""
     cell.produce(cpu_message(protos, "held", {(1,): 1}), partition=0)
     wait_until(lambda: metrics(cell.ingester)["decima_ingester_buffered_samples"] == 1,
-               what="the batch is in memory")
+               what="the batch in memory")
 
 
-def assert_the_next_stores_it(cell):
+def assert_the_next_ingester_stores_it(cell):
     cell.start_service(cell.ingester, 60)
     cell.start_service(cell.querier, 60)
     wait_until(lambda: cell.total('{comm="held"}') == PERIOD, 60, "the batch, once")
 
 
-def test_of_an_ingester_with_nothing_in_its_way(own, figure):
-    stop(own.ingester, figure, "with nothing in its way")
+def test_an_idle_ingester_ends_in_time(own, figure):
+    stop(own.ingester, figure, "idle")
 
 
-def test_of_an_ingester_in_the_middle_of_a_flush_while_postgresql_is_frozen(own, protos, figure):
+def test_an_ingester_in_a_flush_to_a_frozen_postgresql_ends_in_time(own, protos, figure):
     store_a_batch(own, protos)
     with frozen(*backends(own, "decima-ingester")):
-        hold_a_batch(own, protos)
+        buffer_a_batch(own, protos)
         stop(own.ingester, figure, "in a flush, PostgreSQL frozen")
-    assert_the_next_stores_it(own)
+    assert_the_next_ingester_stores_it(own)
 
 
-def test_of_an_ingester_that_is_connecting_to_a_frozen_postgresql(own, figure):
+def test_an_ingester_that_connects_to_a_frozen_postgresql_ends_in_time(own, figure):
     own.ingester.kill()
     with frozen_postgresql(own):
         own.ingester.launch({"DECIMA_POSTGRES": own.postgres_address})
-        wait_until(lambda: own.ingester.get("/healthy")[0] == 200, what="it lives")
+        wait_until(lambda: own.ingester.get("/healthy")[0] == 200, what="the process healthy")
         stop(own.ingester, figure, "connecting, PostgreSQL frozen")
 
 
-def test_of_an_ingester_while_kafka_is_frozen(own, figure):
+def test_while_kafka_is_frozen_an_ingester_ends_in_time(own, figure):
     with frozen_kafka(own):
         stop(own.ingester, figure, "while Kafka is frozen")
 
 
-def test_of_an_ingester_while_both_are_frozen(own, protos, figure):
+def test_while_kafka_and_postgresql_are_frozen_an_ingester_ends_in_time(own, protos, figure):
     store_a_batch(own, protos)
     with frozen(*backends(own, "decima-ingester")):
-        hold_a_batch(own, protos)
+        buffer_a_batch(own, protos)
         with frozen_kafka(own):
             stop(own.ingester, figure, "in a flush, both frozen")
-    assert_the_next_stores_it(own)
+    assert_the_next_ingester_stores_it(own)
 
 
-def test_of_an_ingester_that_is_looking_for_a_frozen_kafka(own, figure):
+def test_an_ingester_that_connects_to_a_frozen_kafka_ends_in_time(own, figure):
     own.ingester.kill()
     with frozen_kafka(own):
         own.ingester.launch({"DECIMA_POSTGRES": own.postgres_address})
-        wait_until(lambda: own.ingester.get("/ready")[1] == b"waiting for Kafka\n", what="it waits")
+        wait_until(lambda: own.ingester.get("/ready")[1] == b"waiting for Kafka\n", what="waiting")
         stop(own.ingester, figure, "opening its topics, Kafka frozen")
 
 
-def test_of_an_ingester_whose_rejected_message_nobody_takes(own, figure):
+def test_an_ingester_without_a_topic_for_rejected_messages_ends_in_time(own, figure):
     rejected = f"{own.topic}.rejected"
     admin = own.admin()
     admin.delete_topics([rejected])[rejected].result()
     wait_until(lambda: rejected not in admin.list_topics(timeout=10).topics, what="deleted")
     own.produce(b"\xff\xff\xff not protobuf", partition=0)
-    time.sleep(1)  # nothing tells from outside that it has begun
+    time.sleep(1)  # no metric shows that the rejection has begun
     stop(own.ingester, figure, "with a message that cannot be rejected")
 
 
-def test_of_an_ingester_while_kafka_is_gone_and_while_it_comes_back(own, figure):
+def test_while_kafka_is_down_or_restarts_an_ingester_ends_in_time(own, figure):
     kafka = own.fleet.kafka
     kafka.kill()
     try:
@@ -171,10 +171,10 @@ def test_of_an_ingester_while_kafka_is_gone_and_while_it_comes_back(own, figure)
         kafka.wait_ready(kafka.ready, 60)
 
 
-def test_a_querier_is_not_ready_soon_after_postgresql_froze_and_stops(own, figure):
+def test_a_querier_of_a_frozen_postgresql_is_not_ready_and_ends_in_time(own, figure):
     with frozen_postgresql(own):
         start = time.monotonic()
-        wait_until(lambda: own.querier.get("/ready", timeout=90)[0] == 503, what="it says so")
+        wait_until(lambda: own.querier.get("/ready", timeout=90)[0] == 503, what="not ready")
         took = time.monotonic() - start
         figure(f"/ready of the querier while PostgreSQL is frozen: {took:.1f} s")
         assert took < BOUND

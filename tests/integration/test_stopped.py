@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An ingester that stands still in the middle of something holds others up for seconds only."""
+"""An ingester that is stopped inside a transaction blocks other ingesters for seconds only."""
 import contextlib
 import time
 
@@ -22,13 +22,13 @@ def own(servers, request):
 
 
 def connect_as_ingester(cell):
-    """Closed, not ended in order, when the block is left: it may be gone by then."""
+    """The block's end closes the connection without a commit; it may be terminated by then."""
     return contextlib.closing(psycopg.connect(cell.postgres_address, autocommit=True,
                                               application_name="decima-ingester"))
 
 
 def send_without_end(connection, sql):
-    """A statement of a pipeline whose end never comes; the server has carried it out."""
+    """Send a statement of a pipeline without its end; the server has executed it."""
     low = connection.pgconn
     low.enter_pipeline_mode()
     low.send_query_params(sql.encode(), None)
@@ -44,10 +44,10 @@ def found(cell, comm, ticks):
     return True
 
 
-def test_one_among_its_new_series_keeps_nobody_from_storing_the_same(own, protos, figure):
+def test_an_ingester_stopped_among_its_new_series_blocks_others_for_seconds(own, protos, figure):
     own.produce(cpu_message(protos, "wanted", {(1,): 1}), partition=0)
-    wait_until(lambda: found(own, "wanted", 1), what="a series, to know its numbers")
-    own.ingester.kill()  # with what it knows of series
+    wait_until(lambda: found(own, "wanted", 1), what="a series, for its ids")
+    own.ingester.kill()  # with its cache of series
     pairs = own.rows("DELETE FROM label_pair WHERE value = 'wanted' RETURNING day, id, name, value")
 
     with connect_as_ingester(own) as stopped:
@@ -58,16 +58,16 @@ def test_one_among_its_new_series_keeps_nobody_from_storing_the_same(own, protos
         start = time.monotonic()
         own.produce(cpu_message(protos, "wanted", {(1,): 1}), partition=0)
 
-        wait_until(lambda: found(own, "wanted", 2), 240, "what waits for the same pair")
+        wait_until(lambda: found(own, "wanted", 2), 240, "the sample of the same label pair")
         took = time.monotonic() - start
 
-    figure(f"one stopped among its new series holds another up for {took:.1f} s")
+    figure(f"an ingester stopped among its new series blocks another for {took:.1f} s")
     assert took < BOUND, f"{took:.1f} s"
     assert metrics(own.ingester)["decima_ingester_writers_terminated_total"] == 1
     assert len(own.rows("SELECT FROM label_pair WHERE id = %s", pair)) == 1
 
 
-def test_one_among_the_statements_of_its_last_transaction_keeps_nobody_from_storing(
+def test_an_ingester_stopped_at_its_fence_blocks_others_for_seconds(
         own, protos, figure):
     own.produce(cpu_message(protos, "fenced", {(1,): 1}), partition=0)
     wait_until(lambda: found(own, "fenced", 1), what="an offset")
@@ -77,20 +77,20 @@ def test_one_among_the_statements_of_its_last_transaction_keeps_nobody_from_stor
         start = time.monotonic()
         own.produce(cpu_message(protos, "fenced", {(1,): 1}), partition=0)
 
-        wait_until(lambda: found(own, "fenced", 2), 240, "what waits for the same row")
+        wait_until(lambda: found(own, "fenced", 2), 240, "the sample that waits for the same row")
         took = time.monotonic() - start
 
-    figure(f"one stopped at its fence, the statement sent, holds another up for {took:.1f} s")
+    figure(f"an ingester stopped after the statement of its fence blocks another for {took:.1f} s")
     assert took < BOUND, f"{took:.1f} s"
 
 
 @pytest.mark.long
-def test_one_that_does_the_work_of_retention_is_succeeded(own):
-    """It stands idle, between two statements, with the lock that only one may have."""
+def test_a_stopped_ingester_that_holds_the_maintenance_lock_is_terminated(own):
+    """It is idle between two statements and has the lock that only one ingester may have."""
     with connect_as_ingester(own) as stopped:
         stopped.execute("SELECT pg_advisory_lock(110386840822114)")
 
         def is_ended():
             return not own.rows("SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted"
                                 " AND pid = %s", stopped.info.backend_pid)
-        wait_until(is_ended, 300, "it is ended after two minutes, at somebody's next round")
+        wait_until(is_ended, 300, "its end after two minutes, at another ingester's next round")

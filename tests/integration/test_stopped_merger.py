@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two ingesters merge while a third stands still in the middle of a merge: what it had locked is
-free within a bound, is merged by the others, and is in there once when it comes back.
+"""Two ingesters compact while a third one is stopped inside a compaction: its locked rows are
+released within a bound, the others compact them, and they are stored once after it continues.
 """
 import os
 import signal
@@ -15,13 +15,13 @@ from test_compaction import WAITING
 
 HOUR_MS = 3600_000
 BOUND_S = 90      # the promise is 30 s and a second; the rest is for a loaded machine
-COPY_BOUND_S = 300  # no timeout ends it: 2 minutes, and then the next round of another's janitor
+COPY_BOUND_S = 300  # no timeout ends a COPY: 2 minutes, then another's maintenance
 COMMS = [f"comm-{n}" for n in range(12)]
 TICKS = {(1, n): 2 for n in range(20)}
-# Where it stands: whose rows it has locked, and how many wait there.
+# Failpoint: the table whose rows are locked, and the query of the rows that wait.
 PLACES = {
     "before-compaction": ("chunk_raw", WAITING),
-    "in-copy": ("chunk_raw", WAITING),  # nobody stores just then, so it is a merge's
+    "in-copy": ("chunk_raw", WAITING),  # no flush runs at that time, so the COPY is a compaction's
     "in-compaction": ("chunk_raw", WAITING),
     "in-rollup": ("chunk", "SELECT count(*) FROM chunk WHERE rolled IS NULL AND first_ms < {over}"),
 }
@@ -29,7 +29,7 @@ PLACES = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("point", PLACES)
-def test_what_a_stopped_one_was_merging_is_merged_once_by_others(servers, protos, figure, point):
+def test_rows_of_a_stopped_compaction_are_compacted_once_by_others(servers, protos, figure, point):
     with Cell(servers, f"stopped_merger_{point.replace('-', '_')}") as cell:
         cell.ingester_flags["compaction-age"] = "0s"
         cell.ingester.flags["compaction-age"] = "0s"
@@ -47,40 +47,40 @@ def test_what_a_stopped_one_was_merging_is_merged_once_by_others(servers, protos
             "compaction-age": "100ms", "failpoints": f"{point}=stop"})
         stopped.launch({"DECIMA_POSTGRES": cell.postgres_address})
         wait_until(lambda: f"name={point} action=stop" in stopped.last_words(50), 60,
-                   "it stands still")
+                   "the failpoint")
         began = time.monotonic()
         others = [cell.service("ingester", f"other-{n}", {"compaction-age": "100ms"})
                   for n in range(2)]
         for other in others:
             other.launch({"DECIMA_POSTGRES": cell.postgres_address})
 
-        def are_others_held():
-            """By what it has locked, and by nothing else."""
+        def are_others_blocked():
+            """Whether only the locked rows are left."""
             (left,), = cell.rows(waiting)
             (free,), = cell.rows(f"SELECT count(*) FROM (SELECT FROM {table} WHERE "
                                  + waiting.partition("WHERE")[2] + " FOR UPDATE SKIP LOCKED) t")
             return left > 0 and free == 0
-        wait_until(are_others_held, 60, "the others have merged what is not locked", every=0.05)
-        held = cell.rows(waiting)[0][0]
+        wait_until(are_others_blocked, 60, "the unlocked rows compacted", every=0.05)
+        locked = cell.rows(waiting)[0][0]
         wait_until(lambda: cell.rows(waiting) == [(0,)],
                    COPY_BOUND_S if point == "in-copy" else BOUND_S,
-                   "the others have merged the rest")
+                   "the other rows compacted")
         took = time.monotonic() - began
 
         os.close(stopped.send(signal.SIGCONT))
         wait_until(lambda: metrics(stopped)["decima_ingester_compaction_errors_total"] == 1, 60,
-                   "it finds out")
+                   "a counted error")
         cell.produce_all((cpu_message(protos, comm, TICKS, at_ms=now_ms - 2 * HOUR_MS, pid=99), {})
                          for comm in COMMS)
         total += len(COMMS) * sum(TICKS.values())
         wait_until(lambda: cell.samples() == total and cell.rows(waiting) == [(0,)]
-                   and cell.rows(WAITING) == [(0,)], 60, "further rows are stored and merged")
+                   and cell.rows(WAITING) == [(0,)], 60, "further rows stored and compacted")
 
         with cell.connect() as db:
             faults, compared = merge_faults(db)
         stored = cell.samples()
         assert stopped.alive() and all(other.alive() for other in others)
-    figure(f"stopped {point}: {held} rows were free and merged by others after {took:.1f} s;"
+    figure(f"stopped {point}: {locked} rows were compacted by others after {took:.1f} s;"
            f" {dict(compared)}")
     assert not faults, faults
     assert stored == total and compared["samples compared with what was merged"] == total

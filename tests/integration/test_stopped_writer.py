@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No timeout of PostgreSQL's frees a client that is stopped inside COPY; another ingester does."""
+"""No timeout of PostgreSQL ends a client that is stopped inside COPY; another ingester does."""
 import os
 import signal
 
@@ -8,7 +8,7 @@ import pytest
 from harness import metrics, wait_until
 from otlp_messages import cpu_message
 
-ENDED_S = 300  # it has to stand for 2 minutes, and is looked for once in a minute
+ENDED_S = 300  # it is stuck after 2 minutes, and maintenance checks once a minute
 IN_COPY = ("SELECT pid FROM pg_stat_activity WHERE datname = %s AND state = 'active'"
            " AND wait_event = 'ClientRead' AND query LIKE 'COPY chunk_raw%%'")
 
@@ -19,22 +19,22 @@ def send(cell, protos, count):
 
 
 @pytest.mark.long
-def test_a_writer_stopped_in_its_copy_is_ended_by_another_one(cell, protos):
+def test_a_writer_stopped_in_its_copy_is_terminated_by_another_ingester(cell, protos):
     stopped = cell.service("ingester", "stopped", {"failpoints": "in-copy=stop"})
     cell.start_service(stopped)
     wait_until(lambda: metrics(stopped)["decima_ingester_partitions_assigned"] == 2,
-               what="it shares the topic")
+               what="two partitions")
     send(cell, protos, 8)
-    found = wait_until(lambda: cell.rows(IN_COPY, cell.database), what="a COPY that stands still")
+    found = wait_until(lambda: cell.rows(IN_COPY, cell.database), what="a stopped COPY")
 
-    wait_until(lambda: not cell.rows(IN_COPY, cell.database), ENDED_S, "its backend is ended")
+    wait_until(lambda: not cell.rows(IN_COPY, cell.database), ENDED_S, "the end of its backend")
 
     assert len(found) == 1
     assert cell.ingester.alive()
     assert "terminated connections of stuck writers" in cell.ingester.last_words(50)
     os.close(stopped.send(signal.SIGCONT))
     wait_until(lambda: metrics(stopped)["decima_ingester_partitions_assigned"] == 2, 60,
-               "it is back")
+               "two partitions again")
     send(cell, protos, 8)
     wait_until(lambda: cell.total('{comm="stopped"}') == 2 * 16 * 52_631_578, 60,
-               "all is stored, once")
+               "all stored, once")

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The symbolizer with real debuginfod servers: what it names, and what it says when it cannot."""
+"""The symbolizer with real debuginfod servers: symbolized addresses and reasons for failures."""
 import json
 import threading
 
 import pytest
 
 from harness import metrics, wait_until
-from symbolizer_service import (  # fleet: what start() asks for
+from symbolizer_service import (  # fleet: a fixture that start() uses
     NO_FILE, OUTER, ask, counted, fleet, function, known, pair, post, program, start,
     upload, works)
 
-def test_names_are_full_and_demangled(pair, program):
+def test_functions_are_full_and_demangled(pair, program):
     debuginfo, symbolizer = pair
     small = program()
     generation = upload(debuginfo, small.id, small.debug)
 
-    answer = ask(symbolizer, small.id, small.outer, 1)
+    response = ask(symbolizer, small.id, small.outer, 1)
 
-    assert answer["generation"] == generation
-    assert answer["locations"][0]["lines"][-1]["function"] == OUTER
-    assert answer["locations"][0]["lines"][-1]["system_name"] == "_ZN3app5outerEPKci"
-    assert answer["locations"][1] == {
+    assert response["generation"] == generation
+    assert response["locations"][0]["lines"][-1]["function"] == OUTER
+    assert response["locations"][0]["lines"][-1]["system_name"] == "_ZN3app5outerEPKci"
+    assert response["locations"][1] == {
         "lines": [], "reason": "the debug info has no symbol for this address"}
 
 
@@ -37,7 +37,7 @@ def test_inlined_calls_have_lines_of_their_own(known):
     assert {line["file"] for place in places for line in place["lines"]} == {str(small.source)}
 
 
-def test_replicas_share_a_directory_and_a_later_one_goes_on_with_a_part(pair, start, program):
+def test_replicas_share_a_directory_and_a_later_replica_reuses_its_part(pair, start, program):
     debuginfo, first = pair
     small = program()
     upload(debuginfo, small.id, small.symbols, "?rank=symtab")
@@ -54,7 +54,7 @@ def test_replicas_share_a_directory_and_a_later_one_goes_on_with_a_part(pair, st
     assert not (first.directory / "replica-3").exists()
 
 
-def test_a_file_that_comes_late_is_seen_within_ten_seconds(pair, program):
+def test_a_late_debug_file_is_used_within_ten_seconds(pair, program):
     debuginfo, symbolizer = pair
     small = program()
     assert function(symbolizer, small.id, small.outer) == NO_FILE
@@ -69,38 +69,38 @@ def test_a_file_that_comes_late_is_seen_within_ten_seconds(pair, program):
 
 @pytest.mark.parametrize("build_id", ["../../etc/passwd", "", "c0ffee", "XYZ", "a" * 1000,
                                       "htlhash:../../x", "é"])
-def test_what_is_no_build_id_is_said_to_be_none(pair, build_id):
-    answer = ask(pair[1], build_id, 1)
+def test_an_invalid_build_id_is_rejected_with_a_reason(pair, build_id):
+    response = ask(pair[1], build_id, 1)
 
-    assert answer["reason"] == "not a valid build id"
+    assert response["reason"] == "not a valid build id"
     assert works(pair[1]) == {}
 
 
-# how it is asked
+# requests
 
 
-def test_protobuf_says_the_same_as_json(known, protos):
+def test_protobuf_and_json_have_the_same_result(known, protos):
     symbolizer, small = known
-    question = protos.symbolize.SymbolizeRequest()
-    question.requests.add(build_id=small.id.encode(), addresses=[small.outer, 1])
-    question.requests.add(build_id=b"../x", addresses=[7])
-    question.requests.add(build_id=small.id.encode())
+    request = protos.symbolize.SymbolizeRequest()
+    request.requests.add(build_id=small.id.encode(), addresses=[small.outer, 1])
+    request.requests.add(build_id=b"../x", addresses=[7])
+    request.requests.add(build_id=small.id.encode())
     plain = ask(symbolizer, small.id, small.outer, 1)
 
-    status, body = post(symbolizer, question.SerializeToString(), "application/x-protobuf")
+    status, body = post(symbolizer, request.SerializeToString(), "application/x-protobuf")
 
-    answer = protos.symbolize.SymbolizeResponse.FromString(body)
-    assert status == 200 and answer.strings[0] == b""
-    told = answer.responses[0]
-    assert told.generation == plain["generation"] == answer.responses[2].generation
-    assert [[{"function": answer.strings[line.function].decode(),
-              "system_name": answer.strings[line.system_name].decode(),
-              "file": answer.strings[line.file].decode(), "line": line.line,
+    response = protos.symbolize.SymbolizeResponse.FromString(body)
+    assert status == 200 and response.strings[0] == b""
+    first = response.responses[0]
+    assert first.generation == plain["generation"] == response.responses[2].generation
+    assert [[{"function": response.strings[line.function].decode(),
+              "system_name": response.strings[line.system_name].decode(),
+              "file": response.strings[line.file].decode(), "line": line.line,
               "start_line": line.start_line} for line in place.lines]
-            for place in told.locations] == [place["lines"] for place in plain["locations"]]
-    assert [place.reason for place in told.locations] == [0, 2]
-    assert [place.reason for place in answer.responses[1].locations] == [7]
-    assert len(answer.responses[2].locations) == 0
+            for place in first.locations] == [place["lines"] for place in plain["locations"]]
+    assert [place.reason for place in first.locations] == [0, 2]
+    assert [place.reason for place in response.responses[1].locations] == [7]
+    assert len(response.responses[2].locations) == 0
 
 
 @pytest.mark.parametrize("content_type, body, status, sentence", [
@@ -109,22 +109,22 @@ def test_protobuf_says_the_same_as_json(known, protos):
     ("application/json", b"{}", 400, 'an object with a list "requests" is needed'),
     ("application/x-protobuf", b"\x0a\x05", 400, "not a request for names"),
 ])
-def test_what_is_no_request_is_refused_with_a_sentence(start, content_type, body, status, sentence):
+def test_a_bad_request_is_rejected_with_a_sentence(start, content_type, body, status, sentence):
     symbolizer = start("symbolizer")
 
-    said, answer = post(symbolizer, body, content_type)
+    got, response = post(symbolizer, body, content_type)
 
-    assert said == status
-    assert sentence in json.loads(answer)["error"]
+    assert got == status
+    assert sentence in json.loads(response)["error"]
 
 
-def test_a_million_addresses_are_refused_with_the_limit(start, protos):
+def test_a_million_addresses_are_rejected_with_the_limit(start, protos):
     symbolizer = start("symbolizer")
     many = list(range(2_000_000, 3_000_000))
-    question = protos.symbolize.SymbolizeRequest()
-    question.requests.add(build_id=b"c0ffee00", addresses=many)
+    request = protos.symbolize.SymbolizeRequest()
+    request.requests.add(build_id=b"c0ffee00", addresses=many)
 
-    packed = post(symbolizer, question.SerializeToString(), "application/x-protobuf")
+    packed = post(symbolizer, request.SerializeToString(), "application/x-protobuf")
     text = post(symbolizer, json.dumps(
         {"requests": [{"build_id": "c0ffee00", "addresses": many}]}).encode())
 
@@ -133,31 +133,31 @@ def test_a_million_addresses_are_refused_with_the_limit(start, protos):
     assert "in protobuf there may be 100000 addresses" in json.loads(text[1])["error"]
 
 
-# many at once
+# concurrent requests
 
 
-def test_fifty_who_ask_at_once_are_one_download_and_one_table(known):
+def test_fifty_concurrent_requests_are_one_download_and_one_table(known):
     symbolizer, small = known
-    answers = []
-    askers = [threading.Thread(
-        target=lambda: answers.append(function(symbolizer, small.id, small.outer)))
+    results = []
+    clients = [threading.Thread(
+        target=lambda: results.append(function(symbolizer, small.id, small.outer)))
         for _ in range(50)]
 
-    for asker in askers:
-        asker.start()
-    for asker in askers:
-        asker.join()
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
 
-    assert answers == [OUTER] * 50
+    assert results == [OUTER] * 50
     assert works(symbolizer) == {"built": 1}
     assert counted(symbolizer, "fetched_files_total") == 1
 
 
-# what is kept
+# stored tables
 
 
 @pytest.mark.parametrize("place", [8, None], ids=["of another version", "corrupt"])
-def test_a_table_that_cannot_be_used_is_built_again(known, place):
+def test_an_unusable_table_is_built_again(known, place):
     symbolizer, small = known
     before = ask(symbolizer, small.id, small.outer)
     symbolizer.stop()
@@ -187,7 +187,7 @@ def test_a_table_outlives_its_process_and_needs_no_server(known, pair):
     assert works(symbolizer) == {}
 
 
-def test_tables_stay_within_their_bytes(start, program):
+def test_tables_stay_within_their_limit(start, program):
     small = program()
     image = small.whole.read_bytes()
     debuginfo = start("debuginfo")

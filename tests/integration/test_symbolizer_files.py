@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the symbolizer has its files from, and what becomes of it when they do not come."""
+"""The symbolizer's sources of debug files, and its responses if a file does not arrive."""
 import contextlib
 import http.server
 import json
@@ -42,14 +42,14 @@ class Debuginfod(Process):
         return False
 
 
-def test_a_foreign_debuginfod_is_asked_once_for_what_it_has(fleet, start, program, tmp_path):
+def test_a_file_of_a_foreign_debuginfod_is_requested_once(fleet, start, program, tmp_path):
     small, other = program(), program(1)
     (tmp_path / "programs").mkdir()
     (tmp_path / "state").mkdir()
     shutil.copy(small.whole, tmp_path / "programs")
     debuginfod = Debuginfod(fleet, tmp_path / "programs", tmp_path / "state")
     try:
-        wait_until(lambda: debuginfod.has(small.id), 60, "debuginfod has read its directory")
+        wait_until(lambda: debuginfod.has(small.id), 60, "debuginfod's scan of its directory")
         ours = start("debuginfo")
         symbolizer = start("symbolizer", debuginfod_urls=f"{ours.url}, {debuginfod.url}/")
 
@@ -65,7 +65,7 @@ def test_a_foreign_debuginfod_is_asked_once_for_what_it_has(fleet, start, progra
         upload(ours, other.id, other.debug)
 
         wait_until(lambda: function(symbolizer, other.id, other.outer) == OUTER, 10,
-                   "late debug info of ours beside a foreign server")
+                   "late debug info in our service beside a foreign server")
         assert first == second and first["generation"] == 0
         assert first["locations"][0]["lines"][-1]["function"] == OUTER
         assert absent == NO_FILE
@@ -75,18 +75,18 @@ def test_a_foreign_debuginfod_is_asked_once_for_what_it_has(fleet, start, progra
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """A server of files by their paths, which remembers what it was asked for."""
+    """A server of files by their paths, which records the requested paths."""
 
     def __init__(self, files):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.files, self.asked = files, []
+        self.files, self.requested = files, []
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.server.asked.append(self.path)
+        self.server.requested.append(self.path)
         body = self.server.files.get(self.path)
         if body is None:
             self.send_error(404)
@@ -115,7 +115,7 @@ def serve():
         server.server_close()
 
 
-def test_what_dwz_moved_to_another_file_is_fetched_too(start, serve, program, tmp_path):
+def test_the_common_file_of_dwz_is_fetched_too(start, serve, program, tmp_path):
     first, second = (shutil.copy(program(n).whole, tmp_path / f"{n}") for n in (0, 1))
     subprocess.run(["dwz", "-m", "common", "-M", "/nowhere/common", first, second], cwd=tmp_path,
                    check=True)
@@ -133,21 +133,21 @@ def test_what_dwz_moved_to_another_file_is_fetched_too(start, serve, program, tm
     assert kept == [f"{small.id}-0.table"]
 
 
-def test_without_a_debug_file_the_executable_names_what_it_can(start, serve, program):
+def test_without_a_debug_file_the_executables_symbols_are_used(start, serve, program):
     small = program()
     server = serve({f"/buildid/{small.id}/executable": small.symbols.read_bytes()})
     symbolizer = start("symbolizer", debuginfod_urls=server.url)
 
     assert function(symbolizer, small.id, small.outer) == OUTER
-    assert server.asked == [f"/buildid/{small.id}/debuginfo", f"/buildid/{small.id}/executable"]
+    assert server.requested == [f"/buildid/{small.id}/debuginfo", f"/buildid/{small.id}/executable"]
     kept = [file.name for file in (symbolizer.directory / "tables").iterdir()]
     assert kept == [f"{small.id}-0.second"]
 
 
-def test_a_truncated_file_costs_its_names_alone(start, serve, program):
+def test_a_truncated_file_affects_only_its_own_addresses(start, serve, program):
     small, whole = program(), program(1)
-    cut = small.whole.read_bytes()
-    server = serve({f"/buildid/{small.id}/debuginfo": cut[:len(cut) // 2],
+    image = small.whole.read_bytes()
+    server = serve({f"/buildid/{small.id}/debuginfo": image[:len(image) // 2],
                     f"/buildid/{whole.id}/debuginfo": whole.whole.read_bytes()})
     symbolizer = start("symbolizer", debuginfod_urls=server.url)
 
@@ -158,34 +158,34 @@ def test_a_truncated_file_costs_its_names_alone(start, serve, program):
 
 @pytest.fixture
 def silent():
-    """The URL of a server that takes connections and never says a word."""
+    """The URL of a server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield "http://127.0.0.1:%d" % server.getsockname()[1]
 
 
-def test_a_debuginfod_that_hangs_leaves_names_pending(start, silent):
+def test_if_debuginfod_hangs_addresses_are_pending(start, silent):
     symbolizer = start("symbolizer", debuginfod_urls=silent, symbolize_timeout="1s")
 
     assert function(symbolizer, "c0ffee00", 1) == PENDING
     assert function(symbolizer, "c0ffee01", 1) == PENDING
     symbolizer.send(signal.SIGTERM)
-    wait_until(lambda: not symbolizer.alive(), 20, "it ends while a worker hangs")
+    wait_until(lambda: not symbolizer.alive(), 20, "the end while a worker hangs")
     assert symbolizer.exit_code() == 0, symbolizer.last_words()
 
 
-def test_who_has_less_time_is_answered_in_it(start, silent):
+def test_a_request_with_a_shorter_timeout_gets_its_response_in_time(start, silent):
     symbolizer = start("symbolizer", debuginfod_urls=silent, symbolize_timeout="4m")
     body = b'{"requests":[{"build_id":"c0ffee00","addresses":[1]}]}'
 
-    status, answer = post(symbolizer, body, path="/symbolize?timeout=300ms")
+    status, response = post(symbolizer, body, path="/symbolize?timeout=300ms")
     assert status == 200
-    assert json.loads(answer)["responses"][0]["locations"][0]["reason"] == PENDING
-    status, answer = post(symbolizer, body, path="/symbolize?timeout=soon")
-    assert status == 400 and "not a duration" in json.loads(answer)["error"]
+    assert json.loads(response)["responses"][0]["locations"][0]["reason"] == PENDING
+    status, response = post(symbolizer, body, path="/symbolize?timeout=soon")
+    assert status == 400 and "not a duration" in json.loads(response)["error"]
 
 
 @pytest.mark.long  # libdebuginfod waits for 40 s
-def test_a_foreign_server_that_hangs_does_not_hold_up_what_ours_has(start, silent, program):
+def test_a_foreign_server_that_hangs_does_not_delay_files_of_ours(start, silent, program):
     ours, small = start("debuginfo"), program()
     upload(ours, small.id, small.debug)
     symbolizer = start("symbolizer", debuginfod_urls=f"{ours.url} {silent}",
@@ -193,7 +193,7 @@ def test_a_foreign_server_that_hangs_does_not_hold_up_what_ours_has(start, silen
     absent = [f"{number:040x}" for number in range(20)]
     for build_id in absent:
         assert function(symbolizer, build_id, 1) == PENDING
-    wait_until(lambda: works(symbolizer).get("unavailable", 0) >= 20, 150, "they are given up")
+    wait_until(lambda: works(symbolizer).get("unavailable", 0) >= 20, 150, "20 unavailable files")
 
     assert function(symbolizer, small.id, small.outer) == OUTER
     assert [function(symbolizer, build_id, 1) for build_id in absent] == [UNAVAILABLE] * 20
@@ -207,21 +207,21 @@ def children(pid):
 def test_a_worker_that_dies_is_replaced(start, silent, serve, program):
     small = program()
     symbolizer = start("symbolizer", debuginfod_urls=silent, symbolize_timeout="30s")
-    answers = []
-    asker = threading.Thread(
-        target=lambda: answers.append(function(symbolizer, small.id, small.outer)))
-    asker.start()
+    results = []
+    client = threading.Thread(
+        target=lambda: results.append(function(symbolizer, small.id, small.outer)))
+    client.start()
     worker, = wait_until(lambda: children(symbolizer.pid()), 30, "a worker at work")
 
     os.kill(worker, signal.SIGKILL)
 
-    asker.join()
-    assert answers == [UNAVAILABLE]
+    client.join()
+    assert results == [UNAVAILABLE]
     assert works(symbolizer) == {"crashed": 1}
-    wait_until(lambda: metrics(symbolizer), 10, "it answers still")
+    wait_until(lambda: metrics(symbolizer), 10, "metrics after the crash")
 
 
-def test_a_server_that_refuses_leaves_open_whether_there_is_a_file(start, program):
+def test_if_a_server_refuses_connections_files_are_unavailable(start, program):
     small = program()
     symbolizer = start("symbolizer", debuginfod_urls=f"http://127.0.0.1:{any_free()}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several symbolizers, and Redis between them."""
+"""Several symbolizers that share results in Redis."""
 import signal
 import threading
 import types
@@ -16,7 +16,7 @@ def shared(service):
 
 @pytest.fixture
 def replicas(fleet, start, program):
-    """Two symbolizers on one debuginfo service and one Redis, and the program it holds."""
+    """Two symbolizers on one debuginfo service and one Redis, and a program that is uploaded."""
     if not fleet.redis.alive():
         fleet.redis.launch()
     fleet.redis.wait_ready(fleet.redis.ready, 30)
@@ -31,56 +31,56 @@ def put_in_redis(service):
     return int(metrics(service)['decima_symbolizer_redis_put_total{outcome="put"}'])
 
 
-def test_what_one_replica_found_the_other_need_not_build(replicas):
+def test_a_replica_uses_the_results_of_another_without_a_build(replicas):
     one, other, small = replicas
     places = [small.outer, 1, small.outer + 1]
     first = ask(one, small.id, *places)
-    wait_until(lambda: put_in_redis(one) >= 3, 60, "the answers are in Redis")
+    wait_until(lambda: put_in_redis(one) >= 3, 60, "the results in Redis")
 
     assert ask(other, small.id, *places) == first
     assert shared(other) == 1 and works(other) == {} and works(one) == {"built": 1}
     assert ask(other, small.id, small.outer + 2)["locations"][0]["lines"]
-    assert works(other) == {"built": 1}  # that address nobody had asked for
+    assert works(other) == {"built": 1}  # that address was not requested before
 
 
-def test_replicas_take_turns_at_one_file(replicas):
+def test_concurrent_replicas_build_one_file_once(replicas):
     one, other, small = replicas
-    answers = []
-    askers = [threading.Thread(target=lambda s=s: answers.append(ask(s, small.id, small.outer)))
+    results = []
+    clients = [threading.Thread(target=lambda s=s: results.append(ask(s, small.id, small.outer)))
               for s in (one, other) * 10]
 
-    for asker in askers:
-        asker.start()
-    for asker in askers:
-        asker.join()
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
 
-    assert all(answer == answers[0] for answer in answers)
+    assert all(result == results[0] for result in results)
     assert sum(works(s).get("built", 0) for s in (one, other)) == 1
 
 
-def test_a_better_file_is_seen_by_all_replicas_though_every_cache_is_warm(replicas, program):
+def test_all_replicas_use_a_better_file_even_with_warm_caches(replicas, program):
     one, other, _ = replicas
     late = program(1)
     debuginfo = types.SimpleNamespace(url=one.flags["debuginfod-urls"])
     upload(debuginfo, late.id, late.symbols, "?rank=symtab")
     plain = ask(one, late.id, late.outer)
-    wait_until(lambda: put_in_redis(one) >= 3, 60, "the answer is in Redis")
+    wait_until(lambda: put_in_redis(one) >= 3, 60, "the result in Redis")
     assert ask(other, late.id, late.outer) == plain and shared(other) == 1
     assert plain["locations"][0]["lines"][-1]["line"] == 0
 
     generation = upload(debuginfo, late.id, late.debug)
 
     for service in (one, other):
-        better = wait_until(lambda s=service: (answer := ask(s, late.id, late.outer))["generation"]
-                            == generation and answer, 10, "names of the better file")
+        better = wait_until(lambda s=service: (result := ask(s, late.id, late.outer))["generation"]
+                            == generation and result, 10, "functions of the better file")
         assert better["locations"][0]["lines"][-1]["line"] in (8, 9, 10)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_without_redis_names_are_found_all_the_same(fleet, replicas, program, number):
+def test_without_redis_addresses_are_still_symbolized(fleet, replicas, program, number):
     one, other, small = replicas
     ask(one, small.id, small.outer)
-    wait_until(lambda: put_in_redis(one) >= 1, 60, "an answer is in Redis")
+    wait_until(lambda: put_in_redis(one) >= 1, 60, "a result in Redis")
 
     fleet.redis.send(number)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of names, beside what other tools say of the same addresses, and beside the source."""
+"""Symbol tables, compared with other tools at the same addresses and with the source."""
 import re
 import shutil
 import struct
@@ -15,7 +15,7 @@ PROGRAMS = ROOT / "tests" / "programs"
 CHECK = ROOT / "build" / "tests" / "symbol_check"
 LIBSTDCXX = "/usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6.0.30"
 SEED = 20
-ALLOWED = 0.005  # of the answers may equal neither oracle's
+ALLOWED = 0.005  # of the results may differ from both oracles
 PLAIN = ["-O2", "-fno-asynchronous-unwind-tables"]
 
 
@@ -27,7 +27,7 @@ def table_of(path, directory, alt=None):
 
 
 def debug_file_of(path):
-    """The file that Debian's debug package brings for a library of its own."""
+    """The debug file of a library, from Debian's debug package."""
     notes = oracles.run("readelf", "-n", path)
     build_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
     return f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
@@ -63,12 +63,12 @@ def agrees(path, tmp_path, figure, count):
     print(f"{compared}, seed {SEED}\n{compared.listing()}")
     figure(str(compared))
     assert compared.count == count
-    assert compared.inlined > count / 100, "there is not much inlined to be right about"
+    assert compared.inlined > count / 100, "too few inlined addresses to compare"
     assert len(compared.different) <= ALLOWED * count
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_names_files_lines_and_inlining_are_what_other_tools_say(name, tmp_path, figure):
+def test_functions_files_lines_and_inlining_equal_other_tools(name, tmp_path, figure):
     path = FILES[name]()
     if not Path(path).exists():
         pytest.skip(f"{path} is not here: its debug package is of another version")
@@ -76,14 +76,14 @@ def test_names_files_lines_and_inlining_are_what_other_tools_say(name, tmp_path,
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++-14"])
-def test_templates_of_either_compiler_are_what_other_tools_say(compiler, tmp_path_factory, tmp_path,
-                                                               figure):
+def test_templates_of_either_compiler_equal_other_tools(compiler, tmp_path_factory, tmp_path,
+                                                        figure):
     agrees(cpp_program(tmp_path_factory, compiler), tmp_path, figure, 1000)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
-def test_tens_of_thousands_of_addresses_are_what_other_tools_say(name, tmp_path, figure):
+def test_tens_of_thousands_of_addresses_equal_other_tools(name, tmp_path, figure):
     path = FILES[name]()
     if not Path(path).exists():
         pytest.skip(f"{path} is not here: its debug package is of another version")
@@ -99,7 +99,7 @@ def marks_of(*sources):
 
 
 def code_of(path):
-    """Every address of the program's own code, by its line table: readelf's reading of it."""
+    """Every address of the program's own code, from readelf's sections."""
     found = set()
     for line in oracles.run("readelf", "-SW", path).splitlines():
         match = oracles.CODE.match(line)
@@ -121,7 +121,7 @@ def chains_of(path, tmp_path, alt=None):
 
 
 def expected_of_c(marks):
-    """Whose each mark is, innermost first, with the lines of the calls."""
+    """{mark: {chains of (function, line), innermost first}}, with the lines of the calls."""
     line = {name: number for name, (_, number) in marks.items()}
     calls = {("innermost", line["innermost"], "middle", line["middle"], "outer", line["outer"]),
              ("innermost", line["innermost"], "outer", line["outer_again"])}
@@ -135,11 +135,11 @@ def expected_of_c(marks):
     }
 
 
-def says_what_the_source_says(path, tmp_path, marks, expected, alt=None):
+def assert_chains_of_the_source(path, tmp_path, marks, expected, alt=None):
     chains = chains_of(path, tmp_path, alt)
     for mark, wanted in expected.items():
-        said = {tuple(cell for pair in chain for cell in pair) for chain in chains[marks[mark]]}
-        assert said == wanted, mark
+        ours = {tuple(cell for pair in chain for cell in pair) for chain in chains[marks[mark]]}
+        assert ours == wanted, mark
 
 
 def compile_c(directory, *options, compiler="gcc"):
@@ -171,10 +171,10 @@ def c_marks():
 @pytest.mark.parametrize(("form", "compiler"), [
     (form, compiler) for form in FORMS for compiler in ("gcc", "clang-14")
     if compiler == "gcc" or form not in ("one unit of all", "zlib of old")])
-def test_each_line_is_where_its_source_says(form, compiler, tmp_path, c_marks):
+def test_each_line_has_the_functions_of_its_source(form, compiler, tmp_path, c_marks):
     options = [o for o in FORMS[form] if compiler == "gcc" or o != "-fno-ipa-cp"]
     path = compile_c(tmp_path, *options, compiler=compiler)
-    says_what_the_source_says(path, tmp_path, c_marks, expected_of_c(c_marks))
+    assert_chains_of_the_source(path, tmp_path, c_marks, expected_of_c(c_marks))
 
 
 def test_sections_compressed_with_zstd_are_read(tmp_path, c_marks):
@@ -182,16 +182,16 @@ def test_sections_compressed_with_zstd_are_read(tmp_path, c_marks):
     packed = tmp_path / "packed"
     oracles.run("objcopy", "--compress-debug-sections=zstd", path, packed)
     assert re.search(r"ZSTD", oracles.run("readelf", "-t", packed))
-    says_what_the_source_says(packed, tmp_path, c_marks, expected_of_c(c_marks))
+    assert_chains_of_the_source(packed, tmp_path, c_marks, expected_of_c(c_marks))
 
 
-def test_a_debug_file_apart_from_its_program_says_the_same(tmp_path, c_marks):
+def test_a_separate_debug_file_has_the_same_result(tmp_path, c_marks):
     path = compile_c(tmp_path, "-g")
     oracles.run("objcopy", "--only-keep-debug", path, tmp_path / "debug")
-    says_what_the_source_says(tmp_path / "debug", tmp_path, c_marks, expected_of_c(c_marks))
+    assert_chains_of_the_source(tmp_path / "debug", tmp_path, c_marks, expected_of_c(c_marks))
 
 
-def test_what_dwz_moved_to_another_file_is_found_there(tmp_path, c_marks):
+def test_entries_that_dwz_moved_to_a_common_file_are_found_there(tmp_path, c_marks):
     if not shutil.which("dwz"):
         pytest.skip("there is no dwz")
     first, second = compile_c(tmp_path, "-g"), tmp_path / "second"
@@ -199,9 +199,9 @@ def test_what_dwz_moved_to_another_file_is_found_there(tmp_path, c_marks):
     subprocess.run(["dwz", "-m", "common", "-M", "/nowhere/common", first, second], cwd=tmp_path,
                    check=True)
     assert ".gnu_debugaltlink" in oracles.run("readelf", "-SW", first)
-    says_what_the_source_says(first, tmp_path, c_marks, expected_of_c(c_marks),
+    assert_chains_of_the_source(first, tmp_path, c_marks, expected_of_c(c_marks),
                               alt=tmp_path / "common")
-    # Without it names are missing, and none is wrong.
+    # Without the common file functions are missing, and no function is wrong.
     names = {name for chains in chains_of(first, tmp_path).values() for chain in chains
              for name, _ in chain}
     assert names <= {"innermost", "middle", "outer", "same_name", "other_entry", "main", "_start",
@@ -212,15 +212,15 @@ def symbols_of(path):
     return {line.split()[-1] for line in oracles.run("nm", path).splitlines()}
 
 
-def test_a_program_without_dwarf_has_the_names_of_its_symbols(tmp_path):
+def test_a_program_without_dwarf_has_the_functions_of_its_symbols(tmp_path):
     path = compile_c(tmp_path, "-g0")
     for chains in chains_of(path, tmp_path).values():
         for chain in chains:
             assert len(chain) == 1 and chain[0][0] in symbols_of(path) and chain[0][1] == 0
 
 
-def test_a_stripped_program_has_the_names_of_its_minidebuginfo(tmp_path):
-    """As gdb's documentation makes it: what .dynsym has not, in a small file, packed."""
+def test_a_stripped_program_has_the_functions_of_its_minidebuginfo(tmp_path):
+    """As in gdb's documentation: a small compressed file with the symbols that .dynsym lacks."""
     path = compile_c(tmp_path, "-g", "-rdynamic")
     debug, mini = tmp_path / "debug", tmp_path / "mini"
     names = symbols_of(path)
@@ -231,13 +231,13 @@ def test_a_stripped_program_has_the_names_of_its_minidebuginfo(tmp_path):
     assert "same_name" not in symbols_of(path)
     oracles.run("xz", mini)
     oracles.run("objcopy", "--add-section", f".gnu_debugdata={mini}.xz", path)
-    said = {name for chains in chains_of(path, tmp_path).values() for chain in chains
+    found = {name for chains in chains_of(path, tmp_path).values() for chain in chains
             for name, _ in chain}
-    assert {"same_name", "outer", "main", "other_entry"} <= said <= names
+    assert {"same_name", "outer", "main", "other_entry"} <= found <= names
 
 
 def with_dwarf(directory, abbrevs, units):
-    """A program whose DWARF is these bytes."""
+    """A program with these bytes as its DWARF."""
     path = compile_c(directory, "-g0")
     (directory / "abbrevs").write_bytes(abbrevs)
     (directory / "info").write_bytes(units)
@@ -253,23 +253,23 @@ def unit_of(entries):
 
 
 def test_entries_inside_entries_without_end_are_read_once(tmp_path):
-    """2,000,000 levels: what a reader does that looks for each one's sibling in its children."""
+    """2,000,000 levels: slow if a reader skips the children of each to find its sibling."""
     depth = 2_000_000
     shapes = bytes([1, 0x11, 1, 0, 0, 2, 0x0b, 1, 0, 0, 0])
     path = with_dwarf(tmp_path, shapes, unit_of(b"\1" + b"\2" * depth + b"\0" * (depth + 1)))
     outer = re.search(r"([0-9a-f]+) T outer", oracles.run("nm", path))[1]
-    said = oracles.run(CHECK, "find", table_of(path, tmp_path), text=f"{outer}\n")
-    assert said.startswith("outer\t")
+    found = oracles.run(CHECK, "find", table_of(path, tmp_path), text=f"{outer}\n")
+    assert found.startswith("outer\t")
 
 
-def test_work_that_leaves_no_trace_has_a_limit(tmp_path):
-    """Entries of one byte, each with 1,000 attributes that take none."""
+def test_the_number_of_parsing_steps_has_a_limit(tmp_path):
+    """Entries of one byte, each with 1,000 attributes of no bytes."""
     shapes = b"\x01\x11\x01\0\0" + b"\x02\x2e\0" + b"\x3a\x19" * 1000 + b"\0\0" + b"\0"
     path = with_dwarf(tmp_path, shapes, unit_of(b"\1" + b"\2" * 4_000_000 + b"\0"))
-    refused = subprocess.run([CHECK, "build", path, tmp_path / "table"], capture_output=True,
+    done = subprocess.run([CHECK, "build", path, tmp_path / "table"], capture_output=True,
                              text=True, check=False)
-    assert refused.returncode == 1
-    assert re.search("more than [0-9]+ steps", refused.stderr)
+    assert done.returncode == 1
+    assert re.search("more than [0-9]+ steps", done.stderr)
 
 
 CALLED = ("abs atoi bsearch calloc clock close dup exp fclose fflush fopen fputs free getenv "
@@ -279,22 +279,22 @@ CALLED = ("abs atoi bsearch calloc clock close dup exp fclose fflush fopen fputs
 
 @pytest.mark.parametrize("options", [[], ["-Wl,-z,ibtplt"], ["-Wl,-z,lazy"], ["-fuse-ld=gold"],
                                      ["-no-pie", "-Wl,-z,now"]])
-def test_stubs_of_other_libraries_are_named_as_objdump_names_them(options, tmp_path):
+def test_stubs_of_other_libraries_have_the_names_of_objdump(options, tmp_path):
     source, path = tmp_path / "stubs.c", tmp_path / "stubs"
     source.write_text("".join(f"int {name}();\n" for name in CALLED) + "int main(void)\n{\n"
                       + "".join(f"\t{name}();\n" for name in CALLED) + "}\n")
     oracles.run("gcc", "-O1", "-w", "-fno-builtin", *options, source, "-o", path, "-lm")
     stubs = {}
     for section in (".plt", ".plt.sec", ".plt.got"):
-        said = oracles.run("objdump", "-d", "-j", section, path, check=False)
+        code = oracles.run("objdump", "-d", "-j", section, path, check=False)
         stubs.update((int(address, 16), re.sub("@.*@", "@", name)) for address, name
-                     in re.findall(r"^([0-9a-f]+) <([^>]*@plt)>:", said, re.MULTILINE))
+                     in re.findall(r"^([0-9a-f]+) <([^>]*@plt)>:", code, re.MULTILINE))
     lazy = {address for address, name in stubs.items() if address in lazy_of(path)}
-    asked = sorted(set(stubs) - lazy)
-    answers = oracles.lines_of(CHECK, table_of(path, tmp_path), asked)
-    assert len(asked) > 20
-    assert {a: lines[0][0] if lines else "" for a, lines in zip(asked, answers)} == \
-        {a: stubs[a] for a in asked}
+    addresses = sorted(set(stubs) - lazy)
+    results = oracles.lines_of(CHECK, table_of(path, tmp_path), addresses)
+    assert len(addresses) > 20
+    assert {a: lines[0][0] if lines else "" for a, lines in zip(addresses, results)} == \
+        {a: stubs[a] for a in addresses}
 
 
 def lazy_of(path):
@@ -328,17 +328,17 @@ func main() {
 
 @pytest.mark.skipif(not Path(GO).exists(), reason="there is no go")
 @pytest.mark.parametrize("mode", ["exe", "pie"])
-def test_a_stripped_go_program_says_what_its_dwarf_said(mode, tmp_path, figure):
-    """Its own table of functions, inlined calls included, beside DWARF of the same code."""
+def test_a_stripped_go_program_has_the_result_of_its_dwarf(mode, tmp_path, figure):
+    """Go's own table of functions, with inlined calls, compared with DWARF of the same code."""
     source, whole, bare = tmp_path / "main.go", tmp_path / "whole", tmp_path / "bare"
     source.write_text(GO_SOURCE)
     build = [GO, "build", f"-buildmode={mode}"]
     oracles.run(*build, "-o", whole, source)
     oracles.run(*build, "-ldflags=-s -w", "-o", bare, source)
     drawn = oracles.draw(whole, 3000, SEED)
-    said = [oracles.ours(CHECK, table_of(path, tmp_path), drawn) for path in (whole, bare)]
-    # What the compiler made has no file in either, and each says so in its own way.
-    pairs = [pair for pair in zip(*said) if not any("autogen" in f[1] or not f[1] for p in pair
+    found = [oracles.ours(CHECK, table_of(path, tmp_path), drawn) for path in (whole, bare)]
+    # Generated functions have no file in either table, and each marks them in its own way.
+    pairs = [pair for pair in zip(*found) if not any("autogen" in f[1] or not f[1] for p in pair
                                                     for f in p)]
     different = [pair for pair in pairs if pair[0] != pair[1]]
     inlined = sum(len(bare) > 1 for _, bare in pairs)
@@ -349,7 +349,7 @@ def test_a_stripped_go_program_says_what_its_dwarf_said(mode, tmp_path, figure):
 
 
 @pytest.mark.parametrize("compiler, closure", [("g++", "UliE_"), ("clang++-14", "3$_0")])
-def test_names_of_cpp_are_the_linkers(compiler, closure, tmp_path):
+def test_functions_of_cpp_have_the_linkers_names(compiler, closure, tmp_path):
     source, path = PROGRAMS / "inlined.cpp", tmp_path / "inlined"
     marks = marks_of(source)
     line = {name: number for name, (_, number) in marks.items()}
@@ -362,11 +362,11 @@ def test_names_of_cpp_are_the_linkers(compiler, closure, tmp_path):
         "entry": {("_Z5entryi", line["entry"])},
     }
     oracles.run(compiler, *PLAIN, "-g", source, "-o", path)
-    says_what_the_source_says(path, tmp_path, marks, expected)
+    assert_chains_of_the_source(path, tmp_path, marks, expected)
 
 
 def shown_at(path, tmp_path, mark, alt=None):
-    """The names that are shown of a line's innermost function, without any parameters."""
+    """The displayed names of a line's innermost function, without parameters."""
     shown = set()
     for lines in oracles.lines_of(CHECK, table_of(path, tmp_path, alt), code_of(path)):
         if lines and tuple(lines[0][1:3]) == mark:
@@ -389,7 +389,7 @@ SHOWN = {
 @pytest.mark.parametrize(("compiler", "options"), [
     ("g++", "-g"), ("g++", "-g -gdwarf-4"), ("g++", "-g -flto"),
     ("clang++-14", "-g"), ("clang++-14", "-g -gdwarf-4")])
-def test_names_that_no_linker_knows_say_what_they_are_in(compiler, options, tmp_path):
+def test_functions_without_a_linker_name_have_their_scope(compiler, options, tmp_path):
     source, path = PROGRAMS / "inlined.cpp", tmp_path / "inlined"
     marks = marks_of(source)
     oracles.run(compiler, *PLAIN, *options.split(), source, "-o", path)
@@ -397,7 +397,7 @@ def test_names_that_no_linker_knows_say_what_they_are_in(compiler, options, tmp_
         assert shown_at(path, tmp_path, marks[mark]) == {wanted}, mark
 
 
-def test_such_names_are_found_in_the_file_of_dwz_too(tmp_path):
+def test_functions_without_a_linker_name_are_found_in_the_file_of_dwz(tmp_path):
     if not shutil.which("dwz"):
         pytest.skip("there is no dwz")
     source, first, second = PROGRAMS / "inlined.cpp", tmp_path / "first", tmp_path / "second"
@@ -411,18 +411,18 @@ def test_such_names_are_found_in_the_file_of_dwz_too(tmp_path):
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-14"])
-def test_names_of_c_are_in_nothing(compiler, tmp_path):
+def test_functions_of_c_have_no_scope(compiler, tmp_path):
     path = compile_c(tmp_path, "-g", compiler=compiler)
-    said = [line for lines in oracles.lines_of(CHECK, table_of(path, tmp_path), code_of(path))
+    found = [line for lines in oracles.lines_of(CHECK, table_of(path, tmp_path), code_of(path))
             for line in lines]
-    assert "innermost" in {line[0] for line in said}
-    assert {line[4] for line in said} == {""}
+    assert "innermost" in {line[0] for line in found}
+    assert {line[4] for line in found} == {""}
 
 
-def test_a_file_that_is_yet_to_be_linked_is_refused(tmp_path):
+def test_an_object_file_before_linking_is_rejected(tmp_path):
     path = tmp_path / "inlined.o"
     oracles.run("gcc", *PLAIN, "-g", "-c", PROGRAMS / "inlined.c", "-o", path)
-    refused = subprocess.run([CHECK, "build", path, tmp_path / "table"], capture_output=True,
+    done = subprocess.run([CHECK, "build", path, tmp_path / "table"], capture_output=True,
                              text=True, check=False)
-    assert refused.returncode == 1
-    assert "yet to be linked" in refused.stderr
+    assert done.returncode == 1
+    assert "yet to be linked" in done.stderr

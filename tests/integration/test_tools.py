@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gate itself: what tools/ must find, it finds."""
+"""The checks in tools/ find the faults that they must find."""
 import importlib.util
 import os
 import re
@@ -33,9 +33,9 @@ def tool(name):
     ("lib/store/write/writer.c", "client/postgres.h", None),
 ])
 def test_an_include_across_layers_is_found(path, include, wrong):
-    said = tool("layers").wrong_use(Path(path), include)
+    found = tool("layers").wrong_use(Path(path), include)
 
-    assert said is None if wrong is None else wrong in said
+    assert found is None if wrong is None else wrong in found
 
 
 def test_a_library_outside_of_its_wrapper_is_found():
@@ -89,7 +89,7 @@ def test_c_tests_are_counted_by_claim_and_a_crash_is_a_failure(test, counts):
     assert dict(tool("test").count_c_test(test)) == counts
 
 
-def test_a_pure_module_that_tests_do_not_reach_is_named_with_its_lines():
+def test_a_pure_module_with_uncovered_lines_is_reported_with_its_lines():
     coverage = tool("coverage")
     found = {name: {(f"{name}.c", 1): True} for name in coverage.listed()}
     found["lib/base/str"] = {("lib/base/str.c", n): n not in (3, 4, 5, 9) for n in range(1, 21)}
@@ -99,7 +99,7 @@ def test_a_pure_module_that_tests_do_not_reach_is_named_with_its_lines():
         "lib/base/str.c: 3-5 9"]
 
 
-def test_what_asks_nothing_of_the_world_has_to_be_in_the_list():
+def test_a_module_without_system_calls_has_to_be_in_the_list():
     coverage = tool("coverage")
     found = {"lib/base/new": ({"new_make"}, {"memcpy", "other_make"}),
              "lib/base/other": ({"other_make"}, {"qsort"}),
@@ -107,8 +107,8 @@ def test_what_asks_nothing_of_the_world_has_to_be_in_the_list():
              "lib/base/calls": ({"calls_it"}, {"reads_all"})}
 
     assert coverage.looks_pure(found) == {"lib/base/new", "lib/base/other"}
-    said = [line for line in coverage.faults({}, {"lib/base/new"}) if "lib/base/new" in line]
-    assert len(said) == 1 and "PURE of tools/coverage.py" in said[0]
+    faults = [line for line in coverage.faults({}, {"lib/base/new"}) if "lib/base/new" in line]
+    assert len(faults) == 1 and "PURE of tools/coverage.py" in faults[0]
 
 
 @pytest.mark.parametrize("line, holds", [
@@ -116,7 +116,7 @@ def test_what_asks_nothing_of_the_world_has_to_be_in_the_list():
     ("abort(); /* GCOVR_EXCL_LINE */", False),
     ("/* GCOVR_EXCL_START: why */", False),  # one word is no reason
 ])
-def test_an_exception_to_coverage_says_why(line, holds):
+def test_an_exception_to_coverage_needs_a_reason(line, holds):
     assert bool(tool("coverage").REASON.search(line)[2]) == holds
 
 
@@ -143,7 +143,7 @@ def test_wants_an_agent(agent):
 """
 
 
-def test_a_skip_that_a_package_would_mend_fails_the_run(tmp_path):
+def test_a_skip_for_want_of_a_package_fails_the_run(tmp_path):
     (tmp_path / "test_it.py").write_text(SKIPPING)
 
     ran = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "local.no_skips", "-p",
@@ -167,7 +167,7 @@ def test_a_skip_that_a_package_would_mend_fails_the_run(tmp_path):
     ("lib/store/schema/0001_x.sql", "SELECT 1;\n",
      "-- SPDX-License-Identifier: Apache-2.0\nSELECT 1;\n"),
 ])
-def test_a_file_without_its_licence_is_found_and_mended(name, before, after):
+def test_a_file_without_its_licence_is_found_and_fixed(name, before, after):
     spdx = tool("spdx")
 
     assert spdx.fault(name, before)
@@ -175,7 +175,7 @@ def test_a_file_without_its_licence_is_found_and_mended(name, before, after):
     assert spdx.fault(name, after) is None
 
 
-def test_python_form_finds_what_is_not_used(tmp_path):
+def test_python_form_finds_wide_lines_and_unused_imports(tmp_path):
     file = tmp_path / "x.py"
     file.write_text("import os\nimport sys\nprint(sys.argv)\n" + "# " + "x" * 100 + "\n")
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of programs whose chains of calls are known: do they reach their root, and are they right?
+"""Stacks of programs with known call chains: do they reach their root, and are they right?
 
-Programs are built without frame pointers (but where that is the case's point), run beside an agent
-that writes files, and judged by the names of their frames alone: the outermost must be the entry
-point of the program or of a thread. So a walk that only claims to be complete is found out.
-What the table of cases has is in unwind_programs.py; what each reached is printed at the end.
+Programs are built without frame pointers (except in the cases about frame pointers) and run beside
+an agent that writes files. Only the names of the frames are checked: the outermost must be the
+entry point of the program or of a thread. So a walk that wrongly ends as complete is detected.
+The table of cases is in unwind_programs.py; the result of each case is printed at the end.
 DECIMA_UNWIND_ONLY is a regular expression of cases, DECIMA_UNWIND_SECONDS their CPU time.
 
-Every program has run for a moment before, so that the agent has the tables of its files; each case
-is a new process all the same, whose first samples the kernel side knows nothing of.
+Every program runs once before, so that the agent has the tables of its files. Each case is a new
+process nevertheless, which the kernel side does not know at its first samples.
 """
 import dataclasses
 import os
@@ -25,11 +25,11 @@ from harness import wait_until
 from local.services import http
 from local_agent import LocalAgent
 
-HERTZ = 61  # of which every one may travel that the kernel side does not know
+HERTZ = 61  # at this rate all deferred stacks may be shipped
 PERIOD = 10**9 // HERTZ
 SECONDS = float(os.environ.get("DECIMA_UNWIND_SECONDS", "1"))  # of CPU time of each case
 AT_ONCE = 2
-SHARE = 0.99  # of all; and of each case all but one, for few have a hundred stacks
+SHARE = 0.99  # of all stacks; of each case all but one, as few cases have a hundred stacks
 ONE = 1.5
 
 pytestmark = pytest.mark.machine
@@ -41,7 +41,7 @@ def build():
 
 
 def run_all(cases):
-    """Two at a time: {pid: case}."""
+    """Run the cases, two at a time: {pid: case}."""
     waiting, running, pids = list(cases), [], {}
     while waiting or running:
         while waiting and len(running) < AT_ONCE:
@@ -64,7 +64,7 @@ def stacks_of(agent, protos, pids, warm, cases):
         pid = labels.get("pid")
         case = pids.get(pid) or by_program.get(program)
         if not case or pid in warm or program != os.path.realpath(case.argv[0]):
-            continue  # somebody else's, or not yet executed
+            continue  # of another program, or before the exec
         user = tuple((symbols_of.name(path, at), path) for path, _, at, function in reversed(frames)
                      if not function)
         if user:
@@ -73,7 +73,7 @@ def stacks_of(agent, protos, pids, warm, cases):
 
 
 def first_of_each(cases):
-    """Of each program one case, and those that load more than others do."""
+    """One case of each program, and each case that loads more files."""
     found = {}
     for case in cases:
         loads = case.kind in ("plugins", "swaps")
@@ -98,7 +98,7 @@ def seen(build, protos, tmp_path_factory):
     agent = LocalAgent(build / "services" / "agent" / "decima-agent", place / "profiles",
                        f"--profiling-cpu-sampling-frequency={HERTZ}")
     warm = run_all([dataclasses.replace(case, argv=case.warm()) for case in first_of_each(cases)])
-    wait_until(lambda: has_all_tables(agent), 200, "all tables are loaded", every=1)
+    wait_until(lambda: has_all_tables(agent), 200, "all tables loaded", every=1)
     pids = run_all(cases)
     agent.stop()
     found = stacks_of(agent, protos, pids, warm, cases)
@@ -118,7 +118,7 @@ def is_rooted(case, stack):
 
 
 def is_known(case, stack):
-    """The chain; or on the way there; or not in the program's own functions at all, but rooted."""
+    """The chain, or a prefix of it, or no function of the program's own in a stack with a root."""
     text = chain(stack)
     return re.search(case.chain, text) or re.search(case.also, text) or \
         (is_rooted(case, stack) and not re.search(case.own, text))
@@ -129,7 +129,7 @@ def is_beyond(count, of, share):
 
 
 def worst(stacks, holds, text, count=3):
-    """The commonest of those that do not hold, as text."""
+    """The most frequent stacks for which `holds` is false, as text."""
     bad = Counter()
     for stack, n in stacks.items():
         if not holds(stack):
@@ -138,7 +138,7 @@ def worst(stacks, holds, text, count=3):
 
 
 def test_stacks_reach_their_root(seen, figure):
-    """Of each program, 99 of 100; whatever else is the matter is listed with it."""
+    """99 of 100 stacks of each program; the ends of the other stacks are listed."""
     failed, total, missing = [], 0, 0
     for case, stacks in seen:
         def holds(stack, case=case):
@@ -155,8 +155,8 @@ def test_stacks_reach_their_root(seen, figure):
     assert not failed and missing <= (1 - SHARE) * total, "\n".join(failed)
 
 
-def test_stacks_are_the_chains_that_were_called(seen, figure):
-    """And nothing else where the program's own functions are; how it starts is in none of them."""
+def test_stacks_are_the_known_call_chains(seen, figure):
+    """All stacks with the program's own functions are the chain, or a stack of `also`."""
     failed = []
     for case, stacks in seen:
         count = sum(stacks.values())
@@ -168,5 +168,5 @@ def test_stacks_are_the_chains_that_were_called(seen, figure):
                 others = worst(stacks, holds, lambda stack: chain(stack)[-300:])
                 failed.append(f"{case.name}: {missing:.0f} of {count:.0f} are not {case.chain}, "
                               f"{share_wanted:.0%} must: {others}")
-    figure(f"chains of calls: {len(seen) - len(failed)} of {len(seen)} programs as they are known")
+    figure(f"call chains: {len(seen) - len(failed)} of {len(seen)} programs are right")
     assert not failed, "\n".join(failed)

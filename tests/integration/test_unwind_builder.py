@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from harness import metrics, wait_until
-from unwind_agents import (  # fleet: what start() asks for
+from unwind_agents import (  # fleet: a fixture that start() uses
     DEADLINE, Program, builders_of, builds, fleet, loads, outcomes, program, samples_lost,
     start)
 
 pytestmark = pytest.mark.machine
 
 
-def test_a_builder_that_is_killed_is_started_anew(start, program):
+def test_a_killed_builder_is_restarted(start, program):
     agent = start()
     program.sampled_by(agent)
-    wait_until(lambda: builders_of(agent), DEADLINE, "it has a builder")
+    wait_until(lambda: builders_of(agent), DEADLINE, "a builder")
     before = metrics(agent)
     for pid in builders_of(agent):
         os.kill(pid, signal.SIGKILL)
@@ -33,29 +33,29 @@ def test_a_builder_that_is_killed_is_started_anew(start, program):
     assert "crashed" not in outcomes(agent)
 
 
-def test_while_a_builder_hangs_sampling_goes_on(start, program):
+def test_while_a_builder_hangs_sampling_continues(start, program):
     agent = start()
     program.sampled_by(agent)
-    wait_until(lambda: builders_of(agent), DEADLINE, "it has a builder")
+    wait_until(lambda: builders_of(agent), DEADLINE, "a builder")
     pid = builders_of(agent)[0]
     os.kill(pid, signal.SIGSTOP)
     other = Program(program.path.parent, "waits")
     with other.running():
         wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_waiting"] >= 1, DEADLINE,
-                   "its table waits")
+                   "a waiting table")
         sampled = metrics(agent)["decima_agent_samples_total"]
         wait_until(lambda: metrics(agent)["decima_agent_samples_total"] >= sampled + 40,
-                   DEADLINE, "samples are sampled meanwhile")
+                   DEADLINE, "40 samples meanwhile")
         assert samples_lost(agent) == 0
         assert loads(agent, other) == 0
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: loads(agent, other), DEADLINE, "another builder has built it")
+        wait_until(lambda: loads(agent, other), DEADLINE, "the table of another builder")
 
 
 def test_the_builder_is_nice_bounded_and_ends_with_its_agent(start, program):
     agent = start()
     program.sampled_by(agent)
-    wait_until(lambda: builders_of(agent), DEADLINE, "it has a builder")
+    wait_until(lambda: builders_of(agent), DEADLINE, "a builder")
     pid = builders_of(agent)[0]
 
     assert int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[16]) == 10
@@ -63,4 +63,4 @@ def test_the_builder_is_nice_bounded_and_ends_with_its_agent(start, program):
     limits = Path(f"/proc/{pid}/limits").read_text()
     assert re.search(r"Max data size +536870912 +536870912", limits)
     agent.kill()
-    wait_until(lambda: not Path(f"/proc/{pid}").exists(), DEADLINE, "it has ended")
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), DEADLINE, "the builder's end")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of unwind rows, beside what readelf and llvm-dwarfdump say of the same files."""
+"""Tables of unwind rows, compared with readelf and llvm-dwarfdump on the same files."""
 import bisect
 import glob
 import shutil
@@ -45,7 +45,7 @@ def file_of(name, files):
 
 
 def differences(expected, found):
-    """A few of the places where they part, for who reads it."""
+    """The first ten differences, for the message of an assert."""
     lines = []
     for address, rule in sorted(set(expected) ^ set(found))[:10]:
         side = "ours" if (address, rule) in set(found) else "theirs"
@@ -64,35 +64,35 @@ def compare(path, tmp_path, figure, section="eh-frame", machine=oracle.X86_64):
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_row_is_what_readelf_says(name, tmp_path, figure):
+def test_every_row_equals_that_of_readelf(name, tmp_path, figure):
     compare(file_of(name, SMALL), tmp_path, figure)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
-def test_every_row_of_a_large_file_is_what_readelf_says(name, tmp_path, figure):
+def test_every_row_of_a_large_file_equals_that_of_readelf(name, tmp_path, figure):
     compare(file_of(name, LARGE), tmp_path, figure)
 
 
 @pytest.mark.parametrize("name, how", [
     ("so64", {}),                             # gcc: PLT, a realigned stack
-    ("dbgs", {"section": "debug-frame"}),     # compressed, and no .eh_frame
-    ("lld", {}),                              # PLT stubs that nothing describes
+    ("dbgs", {"section": "debug-frame"}),     # compressed, without .eh_frame
+    ("lld", {}),                              # PLT stubs without unwind info
     ("arm64", {"machine": oracle.ARM64}),
 ])
-def test_small_files_of_each_kind_have_the_rows_that_readelf_says(name, how, tmp_path, figure):
+def test_small_files_of_each_kind_have_the_rows_of_readelf(name, how, tmp_path, figure):
     compare(ROOT / "tests" / "fuzz" / "corpus" / "unwind_build" / name, tmp_path, figure, **how)
 
 
 @pytest.mark.parametrize("path", ["/usr/aarch64-linux-gnu/lib/libc.so.6",
                                   "/usr/aarch64-linux-gnu/lib/libstdc++.so.6"])
-def test_rows_of_arm64_are_what_readelf_says(path, tmp_path, figure):
+def test_rows_of_arm64_equal_those_of_readelf(path, tmp_path, figure):
     if not Path(path).exists():
         pytest.skip(f"there is no {path}: libc6-arm64-cross, libstdc++6-arm64-cross")
     compare(path, tmp_path, figure, machine=oracle.ARM64)
 
 
-def test_rows_of_the_vdso_are_what_readelf_says(tmp_path, figure):
+def test_rows_of_the_vdso_equal_those_of_readelf(tmp_path, figure):
     image = tmp_path / "vdso"
     with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
         span = next(line.split()[0] for line in maps if "[vdso]" in line)
@@ -103,13 +103,13 @@ def test_rows_of_the_vdso_are_what_readelf_says(tmp_path, figure):
 
 
 @pytest.mark.parametrize("flag", ["-static", "-static-pie"])
-def test_rows_of_static_programs_are_what_readelf_says(flag, tmp_path, figure):
+def test_rows_of_static_programs_equal_those_of_readelf(flag, tmp_path, figure):
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
     oracle.run("gcc", flag, tmp_path / "main.c", "-o", tmp_path / "program")
     compare(tmp_path / "program", tmp_path, figure)
 
 
-def test_return_from_signals_is_found_where_nothing_tells_of_it(tmp_path):
+def test_the_return_from_signals_is_found_without_unwind_info(tmp_path):
     if not shutil.which("musl-gcc"):
         pytest.skip("there is no musl")
     (tmp_path / "main.c").write_text("#include <signal.h>\n"
@@ -129,25 +129,25 @@ def spans(rows, end):
             in zip(rows, [address for address, _ in rows[1:]] + [end])]
 
 
-def test_code_that_nothing_describes_is_followed(tmp_path, figure):
-    """A C library without its .eh_frame: what is found out is held against what that said."""
+def test_code_without_unwind_info_is_analysed(tmp_path, figure):
+    """A C library without its .eh_frame: the rows by code analysis are compared with .eh_frame."""
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
-    oracle.run("gcc", "-static", tmp_path / "main.c", "-o", tmp_path / "told")
-    oracle.run("objcopy", "-R", ".eh_frame", "-R", ".eh_frame_hdr", tmp_path / "told",
+    oracle.run("gcc", "-static", tmp_path / "main.c", "-o", tmp_path / "from_eh_frame")
+    oracle.run("objcopy", "-R", ".eh_frame", "-R", ".eh_frame_hdr", tmp_path / "from_eh_frame",
                tmp_path / "bare")
-    oracle.run(CHECK, "build", tmp_path / "told", tmp_path / "told.table")
+    oracle.run(CHECK, "build", tmp_path / "from_eh_frame", tmp_path / "from_eh_frame.table")
     oracle.run(CHECK, "build", tmp_path / "bare", tmp_path / "bare.table")
-    told = spans(*oracle.table_rows(CHECK, tmp_path / "told.table"))
+    from_eh_frame = spans(*oracle.table_rows(CHECK, tmp_path / "from_eh_frame.table"))
     bare = spans(*oracle.table_rows(CHECK, tmp_path / "bare.table"))
-    starts = [start for start, _, _ in told]
+    starts = [start for start, _, _ in from_eh_frame]
     equal = popped = other = 0
 
     for start, end, rule in bare:
         if rule == oracle.NONE:
             continue
         while start < end:
-            _, told_end, theirs = told[bisect.bisect(starts, start) - 1]
-            size = min(end, told_end) - start
+            _, their_end, theirs = from_eh_frame[bisect.bisect(starts, start) - 1]
+            size = min(end, their_end) - start
             start += size
             by_pointer = theirs[:2] == (oracle.CFA_REGISTER, 6) and rule[1] == 7
             if theirs == oracle.NONE:
@@ -155,26 +155,26 @@ def test_code_that_nothing_describes_is_followed(tmp_path, figure):
             if theirs == rule or (by_pointer and theirs[4:] == rule[4:]):
                 equal += size
             elif theirs[:4] == rule[:4] and theirs[6:] == rule[6:]:
-                popped += size  # compilers do not tell that an epilogue has popped %rbp
+                popped += size  # compilers emit no row after an epilogue pops %rbp
             else:
                 other += size
-    described = sum(end - start for start, end, rule in told if rule != oracle.NONE)
+    described = sum(end - start for start, end, rule in from_eh_frame if rule != oracle.NONE)
     figure(f"of {described} bytes {equal} equal, {popped} with %rbp popped, {other} different")
     assert equal > 0.7 * described
     assert other < 0.002 * equal
 
 
-def test_a_c_library_that_describes_nothing_has_rows(tmp_path):
+def test_a_c_library_without_unwind_info_has_rows(tmp_path):
     if not shutil.which("musl-gcc"):
         pytest.skip("there is no musl")
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
     oracle.run("musl-gcc", "-static", tmp_path / "main.c", "-o", tmp_path / "program")
     oracle.run(CHECK, "build", tmp_path / "program", tmp_path / "table")
-    told = spans(*oracle.table_rows(CHECK, tmp_path / "table"))
+    from_eh_frame = spans(*oracle.table_rows(CHECK, tmp_path / "table"))
     symbols = oracle.run("nm", tmp_path / "program").splitlines()
     address = next(int(line.split()[0], 16) for line in symbols
                    if line.endswith("libc_start_main_stage2"))
-    depths = {rule[2] for start, _, rule in told if address <= start < address + 40}
+    depths = {rule[2] for start, _, rule in from_eh_frame if address <= start < address + 40}
 
     assert depths and max(depths) == 48
 
@@ -203,7 +203,7 @@ func main() {
 
 @pytest.fixture(scope="module")
 def go_program(tmp_path_factory):
-    """Builds a program of Go with these flags of the linker."""
+    """A function that builds a Go program with the given linker flags."""
     if not shutil.which("go"):
         pytest.skip("there is no go")
     where = tmp_path_factory.mktemp("go")
@@ -217,7 +217,7 @@ def go_program(tmp_path_factory):
     return build
 
 
-def test_stack_depths_of_go_are_what_its_debug_frame_says(go_program, tmp_path, figure):
+def test_stack_depths_of_go_equal_those_of_its_debug_frame(go_program, tmp_path, figure):
     path = go_program("full", "")
     built = oracle.run(CHECK, "build", path, tmp_path / "table").strip()
     rows, _ = oracle.table_rows(CHECK, tmp_path / "table")
@@ -234,7 +234,7 @@ def test_stack_depths_of_go_are_what_its_debug_frame_says(go_program, tmp_path, 
                 moved.append((address, ours, rule))
     figure(f"{built}; {len(moved)} of {compared} rows are not by depth")
     assert compared > 10000
-    # Who switches between stacks is followed by the frame pointer, and a handler's return is one.
+    # Functions that switch stacks are unwound by frame pointer or as the return of a handler.
     assert {ours[0] for _, ours, _ in moved} <= {oracle.CFA_FRAME_POINTER, oracle.CFA_SIGNAL,
                                                  oracle.CFA_UNSUPPORTED}, moved
     assert len(moved) < 60, moved

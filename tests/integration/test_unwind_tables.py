@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the agent unwinds with: tables of what is sampled, in the kernel, within bounds."""
+"""The agent's unwind tables in the kernel: of the sampled files, within bounds."""
 import contextlib
 import copy
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness import metrics, wait_until
-from unwind_agents import (  # fleet: what start() asks for
+from unwind_agents import (  # fleet: a fixture that start() uses
     CHAIN, DEADLINE, Program, fleet, loads, outcomes, program, samples_lost, stacks, start)
 
 pytestmark = pytest.mark.machine
@@ -22,10 +22,10 @@ def test_code_without_frame_pointers_is_unwound_to_its_root(start, program, prot
     profiles = tmp_path / "profiles"
     agent = start(local_store_directory=profiles)
     with program.running():
-        wait_until(lambda: loads(agent, program), DEADLINE, "its table is loaded")
+        wait_until(lambda: loads(agent, program), DEADLINE, "the program's table")
         before = len(list(profiles.glob("*.pb.gz")))
         wait_until(lambda: len(list(profiles.glob("*.pb.gz"))) >= before + 3, DEADLINE,
-                   "what was walked without it is written")
+                   "the profiles from before the table")
         for path in profiles.glob("*.pb.gz"):
             path.unlink()
         wait_until(lambda: len(stacks(profiles, protos, program)) >= 100, DEADLINE, "samples",
@@ -39,7 +39,7 @@ def test_code_without_frame_pointers_is_unwound_to_its_root(start, program, prot
     assert len(whole) >= 0.99 * len(found), [s for s in found if s not in whole]
 
 
-# what cannot be built
+# files without a table
 
 MAPS_IT = """
 import mmap, sys
@@ -58,8 +58,8 @@ def test_a_file_without_a_table_is_counted_by_its_reason_once(start, program):
     agent = start()
     process = subprocess.Popen([sys.executable, "-c", MAPS_IT, alien.path])
     try:
-        wait_until(lambda: outcomes(agent).get("wrong_machine"), DEADLINE, "it is counted")
-        program.sampled_by(agent)  # while the other is sampled on
+        wait_until(lambda: outcomes(agent).get("wrong_machine"), DEADLINE, "the counter")
+        program.sampled_by(agent)  # while the other program is still sampled
     finally:
         process.kill()
         process.wait()
@@ -72,20 +72,20 @@ def test_a_program_that_is_deleted_while_it_runs_is_built(start, program):
     agent = start()
     with program.running():
         program.path.unlink()
-        wait_until(lambda: loads(agent, program), DEADLINE, "its table is loaded")
+        wait_until(lambda: loads(agent, program), DEADLINE, "the program's table")
 
 
 def test_a_program_that_ran_before_the_agent_is_built(start, program):
     with program.running():
         program.path.unlink()
         agent = start()
-        wait_until(lambda: loads(agent, program), DEADLINE, "its table is loaded")
+        wait_until(lambda: loads(agent, program), DEADLINE, "the program's table")
 
 
 # the kernel's memory
 
 def twin(program, name):
-    """The same program with another build id: for the agent another file."""
+    """The same program with another build id, which is another file for the agent."""
     made = copy.copy(program)
     made.path, made.id = program.path.with_name(name), os.urandom(20).hex()
     content = program.path.read_bytes()
@@ -95,8 +95,8 @@ def twin(program, name):
     return made
 
 
-def test_within_the_bound_tables_leave_by_their_last_sample_and_come_back(start, tmp_path):
-    """Whatever else the machine runs has its tables there, too."""
+def test_tables_are_evicted_by_their_last_sample_and_loaded_again(start, tmp_path):
+    """The tables of the machine's other processes are in the kernel too."""
     first = Program(tmp_path / "bin", "large0", 400000)
     programs = [first] + [twin(first, f"large{i}") for i in range(1, 20)]
     agent = start(unwind_table_max_bytes="32MB")
@@ -112,19 +112,19 @@ def test_within_the_bound_tables_leave_by_their_last_sample_and_come_back(start,
     first.sampled_by(agent)  # once more
 
     wait_until(lambda: metrics(agent)["decima_agent_unwind_table_evictions_total"] >= 5, DEADLINE,
-               "they are counted")
+               "5 counted evictions")
     assert max(most) <= 32 << 20
     assert metrics(agent)["decima_agent_unwind_map_bytes"] <= 32 << 20
     assert samples_lost(agent) == 0
 
 
-def test_a_table_larger_than_the_bound_is_refused_and_drives_none_out(start, tmp_path, program):
+def test_a_table_larger_than_the_bound_is_rejected_and_evicts_no_table(start, tmp_path, program):
     agent = start(unwind_table_max_bytes="1MB")
     huge = Program(tmp_path / "bin", "huge", 300000)
     program.sampled_by(agent)
     with huge.running():
         wait_until(lambda: f'"no room for an unwind table" build_id={huge.id}' in
-                   agent.log_file.read_text(), DEADLINE, "it is refused")
+                   agent.log_file.read_text(), DEADLINE, "the rejection")
 
     wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_refused_total"] >= 1, DEADLINE,
                "it is counted")
@@ -134,14 +134,14 @@ def test_a_table_larger_than_the_bound_is_refused_and_drives_none_out(start, tmp
 # processes
 
 def listed(agent):
-    """The pids that the BPF program finds."""
+    """The pids in the BPF program's map."""
     for info in Path(f"/proc/{agent.pid()}/fdinfo").iterdir():
         with contextlib.suppress(FileNotFoundError):
-            told = dict(line.split(":\t") for line in info.read_text().splitlines()
+            fields = dict(line.split(":\t") for line in info.read_text().splitlines()
                         if ":\t" in line)
-            if told.get("map_type") == "1" and told.get("value_size") == "32":
+            if fields.get("map_type") == "1" and fields.get("value_size") == "32":
                 dump = subprocess.run(["/usr/sbin/bpftool", "-j", "map", "dump", "id",
-                                       told["map_id"]], check=True, stdout=subprocess.PIPE).stdout
+                                       fields["map_id"]], check=True, stdout=subprocess.PIPE).stdout
                 return {int.from_bytes(bytes(int(b, 16) for b in entry["key"]), "little")
                         for entry in json.loads(dump)}
     raise AssertionError("the agent has no map of processes")
@@ -152,22 +152,22 @@ def test_processes_are_found_while_they_run_and_not_when_they_ended(start, progr
     crowd = [subprocess.Popen([program.path]) for _ in range(20)]
     pids = {process.pid for process in crowd}
     try:
-        wait_until(lambda: listed(agent) >= pids, DEADLINE, "all are found")
+        wait_until(lambda: listed(agent) >= pids, DEADLINE, "all processes listed")
     finally:
         for process in crowd:
             process.kill()
             process.wait()
 
-    wait_until(lambda: not listed(agent) & pids, DEADLINE, "they are gone")
+    wait_until(lambda: not listed(agent) & pids, DEADLINE, "no process listed")
 
 
 def test_a_storm_of_short_processes_leaves_nothing_behind(start):
     agent = start()
     spawn = agent.program.parents[2] / "tests" / "programs" / "spawn"
-    said = json.loads(subprocess.run([spawn, "10", "300", "sh", "-c", "true"], check=True,
+    printed = json.loads(subprocess.run([spawn, "10", "300", "sh", "-c", "true"], check=True,
                                      timeout=300, stdout=subprocess.PIPE).stdout)
-    pids = {child[0] for child in said["children"]}
-    wait_until(lambda: not listed(agent) & pids, DEADLINE, "they are gone")
+    pids = {child[0] for child in printed["children"]}
+    wait_until(lambda: not listed(agent) & pids, DEADLINE, "no process listed")
 
     after = metrics(agent)
     assert len(pids) >= 500
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 """
 
 
-def test_libraries_that_come_and_go_are_loaded_and_leave_no_lists_behind(start, tmp_path):
+def test_libraries_loaded_and_unloaded_leave_no_lists_behind(start, tmp_path):
     flags = ("-shared", "-fPIC", "-Dmain=unused")
     libraries = [Program(tmp_path, f"lib{i}.so", 10 + i, flags) for i in range(4)]
     source, path = tmp_path / "loader.c", tmp_path / "loader"
@@ -209,10 +209,10 @@ def test_libraries_that_come_and_go_are_loaded_and_leave_no_lists_behind(start, 
     process = subprocess.Popen([path] + [str(made.path) for made in libraries])
     try:
         for made in libraries:
-            wait_until(lambda made=made: loads(agent, made), DEADLINE, "its table is loaded")
+            wait_until(lambda made=made: loads(agent, made), DEADLINE, "the program's table")
         written = metrics(agent)["decima_agent_unwind_lists_written_total"]
         wait_until(lambda: metrics(agent)["decima_agent_unwind_lists_written_total"] >=
-                   written + 20, DEADLINE, "libraries come and go")
+                   written + 20, DEADLINE, "20 more lists written")
         assert process.poll() is None
     finally:
         process.kill()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our walk of a stack beside those of others, on programs that we did not write.
+"""Our walk of a stack, compared with other unwinders, on programs that we did not write.
 
-perf captures registers and stacks of postgres under load, node, gcc, python and redis. Each is
-walked from the same registers and bytes by the code that runs in the kernel (bpf/unwind.h, here on
-the host, over tables that lib/unwind builds) and by elfutils' libdwfl: tests/truth/. What differs
-is counted by cause. perf's own walk of one of the captures is the second reference.
+perf captures registers and stacks of postgres under load, node, gcc, python and redis. The code
+that runs in the kernel (bpf/unwind.h, here on the host, over tables that lib/unwind builds) and
+elfutils' libdwfl walk each stack from the same registers and bytes: tests/truth/. Differences are
+counted by cause. perf's own walk of one of the captures is the second reference.
 """
 import contextlib
 import json
@@ -25,7 +25,7 @@ from harness import wait_until
 HERTZ = 997
 SECONDS = 2
 EQUAL = 0.995  # of stacks, frame by frame from the leaf to the last
-BLIND = 0.02  # of which perf captured too little for libdwfl, see tests/truth/walks.h
+BLIND = 0.02  # of stacks: perf captured too little for libdwfl, see tests/truth/walks.h
 
 pytestmark = pytest.mark.machine
 
@@ -49,16 +49,16 @@ def build():
 
 
 def perf(out, *what, event="cpu-clock"):
-    """With build ids of mappings: kernels that tell them to one listener, such as an agent, may
-    flag what others get so, too, and perf 6.1 takes device and inode for an id of any length, and
-    dies. Who asks for ids gets them.
+    """A command that records with build ids of mappings. If one listener, such as an agent, gets
+    build ids, some kernels also set the flag in the events of other listeners; perf 6.1 then reads
+    device and inode as an id of any length, and crashes. With --buildid-mmap it gets real ids.
     """
     return [unwind_programs.tool("perf"), "record", "--buildid-mmap", "-N", "-q", "-e", event,
             "-F", str(HERTZ), "--call-graph", "dwarf,65528", "-o", str(out), *map(str, what)]
 
 
 def capture(out, *command, **options):
-    """Of a command, from its start to its end."""
+    """Record a command from its start to its end."""
     done = subprocess.run(perf(out, "--", *command, **options), capture_output=True, text=True,
                           check=False, timeout=300)
     assert out.exists() and done.returncode == 0, done.stderr
@@ -66,10 +66,10 @@ def capture(out, *command, **options):
 
 @contextlib.contextmanager
 def attached(out, pid):
-    """Of a process that runs, and of children that it makes meanwhile."""
+    """Record a running process and the children that it makes meanwhile."""
     recorder = subprocess.Popen(perf(out, "-p", pid), stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: out.exists() and out.stat().st_size > 0, 30, "perf records")
-    time.sleep(0.5)  # it attaches after it has opened its file
+    wait_until(lambda: out.exists() and out.stat().st_size > 0, 30, "perf's file")
+    time.sleep(0.5)  # perf attaches after it has opened its file
     try:
         yield
     finally:
@@ -86,21 +86,21 @@ def compare(build, out, *flags):
 
 
 def judge(figure, name, score):
-    """All of it in words, then whether it holds."""
+    """Print the whole score, then assert it."""
     equal = score["equal"] / max(1, score["stacks"] - score["blind"])
     frames = score["equal_frames"] / max(1, score["frames"])
     causes = sorted(score["causes"], key=lambda cause: -cause["stacks"])
     figure(f"{name:9} {score['stacks']:5} stacks: {equal:7.2%} equal libdwfl's ({frames:.2%} of "
            f"{score['frames']} frames); to the root {score['complete_ours']}, libdwfl "
            f"{score['complete_libdwfl']}; by frame pointers {score['by_frame_pointers']}; not to "
-           f"be compared, since libdwfl looks below the stack pointer: {score['blind']}")
+           f"be compared, since libdwfl reads below the stack pointer: {score['blind']}")
     for cause in causes:
         figure(f"{'':9} {cause['stacks']:5} {cause['cause']}, e.g. {cause['example']}")
     assert score["stacks"] >= 200 and score["blind"] <= BLIND * score["stacks"], score
     assert equal >= EQUAL, causes
 
 
-def test_gcc_is_walked_as_libdwfl_does(build, tmp_path, figure):
+def test_gcc_is_walked_like_libdwfl(build, tmp_path, figure):
     source = tmp_path / "some.c"
     source.write_text("#include <stdio.h>\n#include <stdlib.h>\n" + "".join(
         f"int f{i}(int n) {{ char b[64]; int s = 0; sprintf(b, \"%d\", n);\n"
@@ -112,20 +112,20 @@ def test_gcc_is_walked_as_libdwfl_does(build, tmp_path, figure):
     judge(figure, "gcc", compare(build, tmp_path / "data")[0])
 
 
-def test_python_is_walked_as_libdwfl_does(build, tmp_path, figure):
+def test_python_is_walked_like_libdwfl(build, tmp_path, figure):
     capture(tmp_path / "data", sys.executable, "-c", PYTHON % SECONDS)
 
     judge(figure, "python", compare(build, tmp_path / "data")[0])
 
 
-def test_node_is_walked_as_libdwfl_does(build, tmp_path, figure):
+def test_node_is_walked_like_libdwfl(build, tmp_path, figure):
     capture(tmp_path / "data", unwind_programs.tool("node"),
             unwind_programs.SOURCES / "chain.js", SECONDS)
 
     judge(figure, "node", compare(build, tmp_path / "data")[0])
 
 
-def test_postgres_under_load_is_walked_as_libdwfl_does(build, servers, tmp_path, figure):
+def test_postgres_under_load_is_walked_like_libdwfl(build, servers, tmp_path, figure):
     pgbench = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin/pgbench"))), None)
     assert pgbench, "there is no pgbench: run tools/deps.sh"
     address = servers.postgres.address("postgres")
@@ -138,7 +138,7 @@ def test_postgres_under_load_is_walked_as_libdwfl_does(build, servers, tmp_path,
     judge(figure, "postgres", compare(build, tmp_path / "data")[0])
 
 
-def test_redis_under_load_is_walked_as_libdwfl_does(build, servers, tmp_path, figure):
+def test_redis_under_load_is_walked_like_libdwfl(build, servers, tmp_path, figure):
     port = re.search(r":(\d+)", servers.redis.address())[1]
     command = [unwind_programs.tool("redis-benchmark"), "-p", port, "-q", "-n", "60000",
                "-t", "set,get,lpush,lrange_300,zadd,mset"]
@@ -150,7 +150,7 @@ def test_redis_under_load_is_walked_as_libdwfl_does(build, servers, tmp_path, fi
 
 
 def perf_script(out):
-    """{(thread, time in ns): [address, ... leaf first]} of what perf makes of its capture."""
+    """{(thread, time in ns): [address, ... leaf first]} of perf's own walk of its capture."""
     command = [unwind_programs.tool("perf"), "script", "-i", out, "--ns", "--max-stack", "500",
                "--no-inline", "-F", "tid,time,ip"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
@@ -166,7 +166,7 @@ def perf_script(out):
     return found
 
 
-def test_a_recursion_is_walked_as_perf_does(build, tmp_path, figure):
+def test_a_recursion_is_walked_like_perf(build, tmp_path, figure):
     program = shutil.copy(build / "tests" / "programs" / "chains", tmp_path)
     capture(tmp_path / "data", program, "recursion", 1, 100, event="cpu-clock:u")
     theirs = perf_script(tmp_path / "data")
@@ -176,5 +176,5 @@ def test_a_recursion_is_walked_as_perf_does(build, tmp_path, figure):
     ours = {(int(tid), int(at)): [int(frame, 16) for frame in frames]
             for tid, at, *frames in map(str.split, lines)}
     equal = sum(frames == theirs.get(key) for key, frames in ours.items())
-    figure(f"perf script: {equal} of {len(ours)} stacks of a recursion of 100 are ours")
+    figure(f"perf script: {equal} of {len(ours)} stacks of a recursion of 100 are equal")
     assert len(ours) >= 200 and equal >= EQUAL * len(ours)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make up` as a whole: from nothing to this machine's profile, again, and down."""
+"""`make up` as a whole: from no process to this machine's profile, once more, and down."""
 import contextlib
 import json
 import os
@@ -28,7 +28,7 @@ def stack(action, run_dir):
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory):
-    """(run directory, what `up` said, seconds)."""
+    """(run directory, the finished `up`, seconds)."""
     run_dir = tmp_path_factory.mktemp("up")
     began = time.monotonic()
     done = stack("up", run_dir)
@@ -54,52 +54,52 @@ def test_up_ends_with_this_machines_profile(up):
 def test_the_environment_file_has_the_addresses(up):
     env = environment(up[0])
 
-    with urllib.request.urlopen(f"{env['DECIMA_URL']}/api/v1/label/comm/values") as answer:
-        values = json.load(answer)
+    with urllib.request.urlopen(f"{env['DECIMA_URL']}/api/v1/label/comm/values") as response:
+        values = json.load(response)
     assert values["status"] == "success" and values["data"]
     for kind in ("INGESTER", "DEBUGINFO", "SYMBOLIZER", "AGENT"):
-        with urllib.request.urlopen(f"{env[f'DECIMA_{kind}_URL']}/ready") as answer:
-            assert answer.status == 200
+        with urllib.request.urlopen(f"{env[f'DECIMA_{kind}_URL']}/ready") as response:
+            assert response.status == 200
 
 
-def test_this_machines_profile_gets_names(up):
+def test_this_machines_profile_is_symbolized(up):
     url = f"{environment(up[0])['DECIMA_URL']}/api/v1/query?query=%7B%7D&report=table"
 
     def named():
-        with urllib.request.urlopen(url, timeout=60) as answer:
-            return json.load(answer)["stats"]["symbols"]["symbolized"]
+        with urllib.request.urlopen(url, timeout=60) as response:
+            return json.load(response)["stats"]["symbols"]["symbolized"]
 
     # The programs of `make up` are built with debug info, and the agent uploads it.
-    wait_until(lambda: named() > 0, 100, "functions of what runs here")
+    wait_until(lambda: named() > 0, 100, "symbolized addresses")
 
 
-def test_the_agent_pins_its_counts_in_the_run_directory_alone(up):
+def test_the_agent_pins_its_counters_only_in_the_run_directory(up):
     state = (up[0] / "agent").stat()
 
     assert [pin.name for pin in (up[0] / "bpffs").glob("decima*")] == [
         f"decima_agent_{state.st_dev}_{state.st_ino}"]
 
 
-def test_the_debug_info_of_what_runs_comes_into_the_store(up):
-    """The agent's own, for one: it has lines."""
+def test_the_debug_info_of_running_programs_is_stored(up):
+    """For example the agent's own debug info, with lines."""
     env = environment(up[0])
     agent = Path(__file__).resolve().parents[2] / "build" / "services" / "agent" / "decima-agent"
     notes = subprocess.run(["readelf", "-n", agent], check=True, text=True,
                            stdout=subprocess.PIPE).stdout
     build_id = notes.partition("Build ID:")[2].split()[0]
 
-    def is_held():
+    def is_stored():
         request = urllib.request.Request(
             f"{env['DECIMA_DEBUGINFO_URL']}/buildid/{build_id}/section/.debug_line")
         with contextlib.suppress(urllib.error.HTTPError):
-            with urllib.request.urlopen(request) as answer:
-                return len(answer.read()) > 1000
+            with urllib.request.urlopen(request) as response:
+                return len(response.read()) > 1000
         return False
 
-    wait_until(is_held, 100, "the agent's own lines are held")
+    wait_until(is_stored, 100, "the agent's own lines")
 
 
-def test_a_second_up_starts_what_died_and_leaves_the_rest(up):
+def test_a_second_up_starts_dead_processes_and_leaves_the_others(up):
     run_dir = up[0]
     before = {name: Process(run_dir, name).pid() for name in NAMES}
     Process(run_dir, "querier").kill()
@@ -114,7 +114,7 @@ def test_a_second_up_starts_what_died_and_leaves_the_rest(up):
     assert time.monotonic() - began < 30
 
 
-def test_down_ends_all_of_it(up):
+def test_down_ends_all_processes(up):
     run_dir = up[0]
     began = time.monotonic()
 

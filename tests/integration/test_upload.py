@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent's uploads: what runs here for a moment has its names in the store for good."""
+"""The agent's uploads: the debug info of a short-lived program stays in the store."""
 import os
 import re
 import shutil
@@ -9,50 +9,50 @@ from pathlib import Path
 import pytest
 
 from harness import wait_until
-from uploads import (  # fleet: what start() asks for
+from uploads import (  # fleet: a fixture that start() uses
     DEADLINE, Program, fleet, outcomes, run, start, told)
 
 pytestmark = pytest.mark.machine
 
 
-def test_a_program_that_ran_for_50_ms_is_named_by_its_lines(start, tmp_path):
+def test_a_program_that_ran_for_50_ms_is_symbolized_by_its_lines(start, tmp_path):
     service = start("debuginfo")
     agent = start("agent", debuginfo_url=service.url)
     program = Program(tmp_path / "a", "shortlived")
 
     program.run()
 
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "its lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
     assert f"build_id={program.id}" in service.log_file.read_text()
     assert service.get(f"/buildid/{program.id}/executable")[0] == 404  # not the code
-    wait_until(lambda: told(agent, program.id) == ["stored"], DEADLINE, "the agent knows")
+    wait_until(lambda: told(agent, program.id) == ["stored"], DEADLINE, "the agent's outcome")
     assert outcomes(agent)["stored"] >= 1
 
 
-def test_a_program_deleted_at_once_after_its_exec_is_named(start, tmp_path):
+def test_a_program_deleted_right_after_its_exec_is_symbolized(start, tmp_path):
     service = start("debuginfo")
     start("agent", debuginfo_url=service.url)
     program = Program(tmp_path / "a", "deleted")
 
-    # long enough for the agent to look once, four times a second: nobody else has the file
+    # it runs long enough for one poll of the agent, four a second: no other process has the file
     running = subprocess.Popen([program.path, "1500"])
     program.path.unlink()
     assert running.wait(60) == 0
 
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "its lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
 
 
-def test_gdb_has_the_lines_of_a_stripped_program_from_what_was_uploaded(start, tmp_path):
+def test_gdb_gets_the_lines_of_a_stripped_program_from_the_upload(start, tmp_path):
     service = start("debuginfo")
     agent = start("agent", debuginfo_url=service.url)
     program = Program(tmp_path / "a", "forgdb")
     program.run()
-    wait_until(lambda: told(agent, program.id) == ["stored"], DEADLINE, "it is stored")
+    wait_until(lambda: told(agent, program.id) == ["stored"], DEADLINE, "the stored file")
     stripped = tmp_path / "stripped"
     run("strip", "--strip-all", "-o", stripped, program.path)
     environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
 
-    said = subprocess.run(
+    printed = subprocess.run(
         ["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled on", "-ex",
          f"info line work_{program.mark}", "-ex", f"break work_{program.mark}", "-ex", "run",
          "-ex", "backtrace", stripped], text=True, capture_output=True, check=False, timeout=100,
@@ -60,8 +60,8 @@ def test_gdb_has_the_lines_of_a_stripped_program_from_what_was_uploaded(start, t
             "DEBUGINFOD_URLS": service.url, "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache"),
             "HOME": str(tmp_path)})
 
-    assert f'Line 5 of "{program.source}"' in said.stdout, said.stdout + said.stderr
-    assert re.search(rf"#0 +work_forgdb .*{program.source}:5", said.stdout), said.stdout
+    assert f'Line 5 of "{program.source}"' in printed.stdout, printed.stdout + printed.stderr
+    assert re.search(rf"#0 +work_forgdb .*{program.source}:5", printed.stdout), printed.stdout
 
 
 @pytest.mark.parametrize("place", ["beside", ".debug", "global", "build-id"])
@@ -88,14 +88,14 @@ def test_a_stripped_programs_debug_file_is_found(start, tmp_path, place):
     try:
         start("agent", debuginfo_url=service.url)
         program.run()
-        wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "its lines")
+        wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
     finally:
         link.unlink()
         if place == "global":
             shutil.rmtree(there)
 
 
-def test_a_debug_file_of_another_build_is_not_taken(start, tmp_path):
+def test_a_debug_file_of_another_build_is_not_used(start, tmp_path):
     service = start("debuginfo")
     program, other = Program(tmp_path / "a", "mine"), Program(tmp_path / "b", "other")
     debug = tmp_path / "a" / "mine.debug"
@@ -103,18 +103,18 @@ def test_a_debug_file_of_another_build_is_not_taken(start, tmp_path):
     run("strip", "--strip-all", program.path)
     run("objcopy", f"--add-gnu-debuglink={debug}", program.path)
     (tmp_path / "a" / ".debug").mkdir()
-    os.mkfifo(tmp_path / "a" / ".debug" / "mine.debug")  # nor is a pipe waited for
+    os.mkfifo(tmp_path / "a" / ".debug" / "mine.debug")  # the agent must not wait for a pipe
     start("agent", debuginfo_url=service.url)
 
     program.run()
 
     wait_until(lambda: service.get(f"/buildid/{program.id}/debuginfo")[0] == 200, DEADLINE,
-               "what it has itself")
+               "the program's own file")
     assert service.get(f"/buildid/{program.id}/section/.dynsym")[0] == 200
     assert service.get(f"/buildid/{program.id}/section/.debug_info")[0] == 404
 
 
-def test_in_another_root_its_own_debug_files_count(start, tmp_path):
+def test_in_another_root_the_debug_files_of_that_root_are_used(start, tmp_path):
     service = start("debuginfo")
     program = Program(tmp_path / "root", "inside", "-static")
     place = tmp_path / "root" / "usr" / "lib" / "debug" / ".build-id" / program.id[:2]
@@ -125,10 +125,10 @@ def test_in_another_root_its_own_debug_files_count(start, tmp_path):
 
     subprocess.run(["chroot", tmp_path / "root", "/inside", "1500"], check=True)
 
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "its lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
 
 
-def test_what_dwz_moved_into_a_common_file_comes_too(start, tmp_path):
+def test_the_common_file_of_dwz_is_uploaded_too(start, tmp_path):
     if not shutil.which("dwz"):
         pytest.skip("there is no dwz")
     service = start("debuginfo")
@@ -141,7 +141,7 @@ def test_what_dwz_moved_into_a_common_file_comes_too(start, tmp_path):
     if not (tmp_path / "a" / "common.dwz").exists():
         pytest.skip("dwz found nothing in common")
     common = run("readelf", "-n", tmp_path / "a" / "common.dwz")
-    for program in programs:  # the CRC is of what dwz wrote
+    for program in programs:  # the CRC must be of the file that dwz wrote
         run("objcopy", "--remove-section=.gnu_debuglink", program.path)
         run("objcopy", f"--add-gnu-debuglink={program.path}.debug", program.path)
     start("agent", debuginfo_url=service.url)

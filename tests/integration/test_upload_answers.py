@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent's uploads where the service is not there, has the file already, or says no."""
+"""The agent's uploads if the service is away, has the file already, or rejects it."""
 import re
 import signal
 import time
@@ -9,23 +9,23 @@ import pytest
 
 from harness import metrics, wait_until
 from local.services import Service
-from uploads import (  # fleet: what start() asks for
+from uploads import (  # fleet: a fixture that start() uses
     DEADLINE, Program, fake_service, fleet, outcomes, start, told, uploaders_of)
 
 pytestmark = pytest.mark.machine
 
 
-def test_a_service_that_comes_later_gets_what_ran_before(start, fleet, tmp_path):
+def test_a_service_that_starts_later_gets_earlier_programs(start, fleet, tmp_path):
     away = Service(fleet, "debuginfo", "later-debuginfo")
     program = Program(tmp_path / "a", "early")
     agent = start("agent", debuginfo_url=away.url)
 
     program.run("1500")
     program.path.unlink()
-    wait_until(lambda: outcomes(agent, "retries").get("unreachable"), DEADLINE, "it was tried")
+    wait_until(lambda: outcomes(agent, "retries").get("unreachable"), DEADLINE, "a failed attempt")
     away.launch()
     try:
-        wait_until(lambda: program.is_named_by(away, tmp_path), DEADLINE, "its lines")
+        wait_until(lambda: program.is_named_by(away, tmp_path), DEADLINE, "the program's lines")
     finally:
         away.kill()
     assert told(agent, program.id)[-1] == "stored"
@@ -38,25 +38,25 @@ def test_two_agents_upload_a_build_once(start, tmp_path):
 
     program.run()
 
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "its lines")
-    wait_until(lambda: all(told(a, program.id) for a in agents), DEADLINE, "both have asked")
+    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
+    wait_until(lambda: all(told(a, program.id) for a in agents), DEADLINE, "two outcomes")
     assert service.log_file.read_text().count(f'"file stored" build_id={program.id}') == 1
     first = sorted(told(a, program.id)[0] for a in agents)
     assert first in (["already_stored", "stored"], ["in_progress", "stored"])
 
 
-def test_after_a_restart_what_is_held_is_not_sent_again(start, tmp_path):
+def test_after_a_restart_a_stored_file_is_not_sent_again(start, tmp_path):
     service = start("debuginfo")
     program = Program(tmp_path / "a", "again")
     first = start("agent", "first", debuginfo_url=service.url)
     program.run()
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "its lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
     first.stop()
 
     second = start("agent", "second", debuginfo_url=service.url)
     program.run()
 
-    wait_until(lambda: told(second, program.id) == ["already_stored"], DEADLINE, "it need not be sent")
+    wait_until(lambda: told(second, program.id) == ["already_stored"], DEADLINE, "already_stored")
     assert re.search(rf"build_id={program.id} .* bytes=0 ", second.log_file.read_text())
 
 
@@ -70,7 +70,7 @@ def test_after_a_restart_what_is_held_is_not_sent_again(start, tmp_path):
     (503, {"Retry_After": 1}, "retries", "busy"),
     (500, {}, "retries", "busy"),
 ])
-def test_each_answer_has_its_outcome_and_costs_no_body(start, tmp_path, status, headers, metric,
+def test_each_status_has_its_outcome_and_no_body_is_sent(start, tmp_path, status, headers, metric,
                                                        outcome):
     with fake_service(lambda put: put.end(status, **headers)) as url:
         agent = start("agent", debuginfo_url=url)
@@ -81,28 +81,28 @@ def test_each_answer_has_its_outcome_and_costs_no_body(start, tmp_path, status, 
         assert metrics(agent)["decima_agent_debuginfo_bytes_total"] == 0
 
 
-def test_who_is_told_to_come_back_does(start, tmp_path):
-    asked, program = [], Program(tmp_path / "a", "patient")
+def test_an_upload_is_retried_after_retry_after(start, tmp_path):
+    attempts, program = [], Program(tmp_path / "a", "patient")
 
-    def answer(put):
+    def respond(put):
         if program.id not in put.path:
             return put.end(409)
-        asked.append(time.monotonic())
-        if len(asked) < 2:
+        attempts.append(time.monotonic())
+        if len(attempts) < 2:
             return put.end(503, Retry_After=3)
         put.go_on()
         put.rfile.read(int(put.headers["Content-Length"]))
         return put.end(201)
 
-    with fake_service(answer) as url:
+    with fake_service(respond) as url:
         agent = start("agent", debuginfo_url=url)
         program.run()
-        wait_until(lambda: outcomes(agent).get("stored"), DEADLINE, "it came back")
+        wait_until(lambda: outcomes(agent).get("stored"), DEADLINE, "a stored file")
 
-    assert asked[1] - asked[0] >= 3
+    assert attempts[1] - attempts[0] >= 3
 
 
-def test_sampling_goes_on_while_a_service_never_answers(start, tmp_path, protos):
+def test_sampling_continues_while_a_service_never_responds(start, tmp_path, protos):
     with fake_service(lambda put: time.sleep(DEADLINE)) as url:
         agent = start("agent", debuginfo_url=url)
         wait_until(lambda: uploaders_of(agent), DEADLINE, "an upload hangs")
@@ -113,6 +113,6 @@ def test_sampling_goes_on_while_a_service_never_answers(start, tmp_path, protos)
         program.run()
 
         wait_until(lambda: metrics(agent)["decima_agent_samples_total"] > before and
-                   len(list(profiles.glob("*.pb.gz"))) > 2, DEADLINE, "samples are taken")
+                   len(list(profiles.glob("*.pb.gz"))) > 2, DEADLINE, "stored samples")
         agent.send(signal.SIGTERM)
         wait_until(lambda: not agent.alive(), DEADLINE, "the agent stops")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agent's uploads where something goes wrong on the way: it costs one file, and no more."""
+"""The agent's uploads if one of them fails: only that file is lost."""
 import os
 import signal
 import subprocess
@@ -11,26 +11,26 @@ import pytest
 
 from harness import metrics, wait_until
 from local.services import Service
-from uploads import (  # fleet: what start() asks for
+from uploads import (  # fleet: a fixture that start() uses
     DEADLINE, SOURCE, Program, fake_service, fleet, outcomes, run, start, told, uploaders_of)
 
 pytestmark = pytest.mark.machine
 
 
-def test_what_kills_the_uploader_costs_one_file(start, tmp_path):
+def test_a_crash_of_the_uploader_loses_one_file(start, tmp_path):
     hangs = threading.Event()
     bad, good = Program(tmp_path / "a", "bad"), Program(tmp_path / "b", "good")
-    taken = []
+    requested = []
 
-    def answer(put):
+    def respond(put):
         if bad.id in put.path:
             hangs.set()
             time.sleep(DEADLINE)
         if good.id in put.path:
-            taken.append(put.path)
+            requested.append(put.path)
         return put.end(409)
 
-    with fake_service(answer) as url:
+    with fake_service(respond) as url:
         agent = start("agent", debuginfo_url=url)
         bad.run()
         assert hangs.wait(DEADLINE)
@@ -38,42 +38,42 @@ def test_what_kills_the_uploader_costs_one_file(start, tmp_path):
         for pid in uploaders_of(agent):
             os.kill(pid, signal.SIGSEGV)
 
-        wait_until(lambda: taken, DEADLINE, "the next one is asked for")
+        wait_until(lambda: requested, DEADLINE, "a request for the next file")
 
         assert told(agent, bad.id) == ["crashed"]
         assert outcomes(agent)["crashed"] == 1
         assert metrics(agent)["decima_agent_debuginfo_peak_bytes"] > 0
 
 
-def test_an_agent_killed_in_the_middle_leaves_nothing_behind(start, fleet, tmp_path):
+def test_an_agent_killed_in_an_upload_leaves_no_files_behind(start, fleet, tmp_path):
     middle = threading.Event()
     program = Program(tmp_path / "a", "interrupted")
 
-    def answer(put):
+    def respond(put):
         if program.id not in put.path:
             return put.end(409)
         put.go_on()
         middle.set()
         return time.sleep(DEADLINE)
 
-    with fake_service(answer) as url:
+    with fake_service(respond) as url:
         agent = start("agent", "killed", debuginfo_url=url)
         program.run()
         assert middle.wait(DEADLINE)
         pids = uploaders_of(agent)
         agent.kill()
         wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), DEADLINE,
-                   "its uploader ends with it")
+                   "the end of its uploader")
     state = Path(agent.flags["state-directory"])
     assert not state.exists() or not [f for f in state.rglob("*") if "debug" in f.name]
 
     service = start("debuginfo")
     start("agent", "next", debuginfo_url=service.url)
     program.run()
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "its lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
 
 
-def test_deleted_programs_take_no_more_room_than_they_may(start, fleet, tmp_path):
+def test_deleted_programs_use_at_most_their_limit_of_disk(start, fleet, tmp_path):
     away = Service(fleet, "debuginfo", "full-debuginfo")
     programs = [Program(tmp_path / "a", f"build{n}") for n in range(30)]
     room = programs[0].path.stat().st_blocks * 512 * 2
@@ -84,20 +84,20 @@ def test_deleted_programs_take_no_more_room_than_they_may(start, fleet, tmp_path
     for program in programs:
         program.path.unlink()
 
-    wait_until(lambda: outcomes(agent).get("disk_full", 0) >= 27, DEADLINE, "the others go")
+    wait_until(lambda: outcomes(agent).get("disk_full", 0) >= 27, DEADLINE, "27 x disk_full")
     assert metrics(agent)["decima_agent_debuginfo_deleted_bytes"] <= room
     away.launch()
     try:
         wait_until(lambda: all("disk_full" in told(agent, p.id) or "stored" in told(agent, p.id)
-                               for p in programs), DEADLINE, "the rest is uploaded")
+                               for p in programs), DEADLINE, "an outcome of each program")
         named = [p for p in programs if p.is_named_by(away, tmp_path)]
     finally:
         away.kill()
-    assert 1 <= len(named) <= 3  # one may be with the uploader meanwhile
+    assert 1 <= len(named) <= 3  # the uploader may have one more open
 
 
 @pytest.mark.parametrize("what", ["no-sections", "sections-past-the-end", "many-sections"])
-def test_a_program_with_mad_headers_is_told_apart(start, tmp_path, what):
+def test_a_program_with_malformed_headers_has_its_own_outcome(start, tmp_path, what):
     service = start("debuginfo")
     program, sound = Program(tmp_path / "a", what), Program(tmp_path / "b", "sound")
     image = bytearray(program.path.read_bytes())
@@ -113,12 +113,12 @@ def test_a_program_with_mad_headers_is_told_apart(start, tmp_path, what):
     program.run()
     sound.run()
 
-    wait_until(lambda: sound.is_named_by(service, tmp_path), DEADLINE, "the next one")
+    wait_until(lambda: sound.is_named_by(service, tmp_path), DEADLINE, "the next program")
     assert told(agent, program.id) == ["nothing" if what == "no-sections" else "malformed"]
     assert service.get(f"/buildid/{program.id}/debuginfo")[0] == 404
 
 
-def test_with_a_token_what_has_no_build_id_comes_too(start, tmp_path):
+def test_with_a_token_programs_without_a_build_id_are_uploaded(start, tmp_path):
     token = tmp_path / "token"
     token.write_text("0123456789abcdef0123\n")
     service = start("debuginfo", upload_token_file=token)
@@ -128,11 +128,11 @@ def test_with_a_token_what_has_no_build_id_comes_too(start, tmp_path):
     agent = start("agent", "without", debuginfo_url=service.url)
     subprocess.run([path], check=True)
     wait_until(lambda: outcomes(agent).get("no_build_id") and
-               outcomes(agent, "retries").get("unauthorized"), DEADLINE, "it is not let in")
+               outcomes(agent, "retries").get("unauthorized"), DEADLINE, "unauthorized")
     agent.stop()
 
     start("agent", "with", debuginfo_url=service.url, debuginfo_token_file=token)
     subprocess.run([path], check=True)
 
     wait_until(lambda: "build_id=htlhash:" in service.log_file.read_text(), DEADLINE,
-               "a file that is known by its hash")
+               "a file stored by its hash")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The walk of user stacks in BPF, by either of its programs, on stacks that are known.
+"""The walk of user stacks in BPF, by either of its programs, on known stacks.
 
-walk_check samples running processes with the agent's own BPF programs, and tables made on the
-spot. What the agent makes of it is test_unwind.py's; how it compares with other unwinders,
-test_unwind_truth.py's.
+walk_check samples running processes with the agent's own BPF programs and with tables that it
+builds first. test_unwind.py tests the agent's result; test_unwind_truth.py compares it with other
+unwinders.
 """
 import contextlib
 import os
@@ -62,17 +62,17 @@ def running(*command):
 
 
 def walked(tests, process, *flags):
-    """[(end, flags, frames)] of its samples, those that were known when they were taken."""
-    said = subprocess.run(
+    """[(end, flags, frames)] of the process's samples that the BPF program walked."""
+    printed = subprocess.run(
         [tests / "walk_check", *flags, str(HERTZ), str(SECONDS), str(process.pid)], text=True,
         check=True, stdout=subprocess.PIPE, timeout=DEADLINE).stdout
-    lines = [line.split() for line in said.splitlines()]
+    lines = [line.split() for line in printed.splitlines()]
     return [(words[0], int(words[1]), words[3:]) for words in lines
             if words[0] not in ("cost", "shipped")]
 
 
 def enough(sample, deadline=DEADLINE):
-    """Samples of as many rounds as it takes to have some: the machine may be busy."""
+    """At least 50 samples, of as many rounds as needed, since the machine may be busy."""
     samples, end = [], time.monotonic() + deadline
     while len(samples) < 50 and time.monotonic() < end:
         samples += sample()
@@ -81,7 +81,7 @@ def enough(sample, deadline=DEADLINE):
 
 
 def whole(samples):
-    """The share that reached the root."""
+    """The share of samples that reached the root."""
     return sum(end == "complete" for end, _, _ in samples) / len(samples)
 
 
@@ -98,7 +98,7 @@ def test_a_deep_recursion_without_frame_pointers_reaches_its_root(tests, flags, 
 
 @pytest.mark.parametrize("flags, most", [((), 512), (("--calls",), 231)],
                          ids=["loop", "tail calls"])
-def test_what_is_deeper_is_cut_at_the_root_and_says_so(tests, flags, most):
+def test_a_deeper_stack_is_truncated_at_the_root_as_too_deep(tests, flags, most):
     with running(tests / "programs" / "chains", "recursion", 1000, 600) as process:
         samples = enough(lambda: walked(tests, process, *flags))
 
@@ -108,7 +108,7 @@ def test_what_is_deeper_is_cut_at_the_root_and_says_so(tests, flags, most):
 
 
 @pytest.mark.parametrize("flags", [(), ("--calls",)], ids=["loop", "tail calls"])
-def test_a_signal_on_another_stack_leads_back_to_where_it_came(tests, flags):
+def test_a_signal_handler_on_another_stack_is_walked_to_the_root(tests, flags):
     with running(tests / "programs" / "chains", "altstack", 1000) as process:
         samples = enough(lambda: walked(tests, process, *flags))
 
@@ -118,7 +118,7 @@ def test_a_signal_on_another_stack_leads_back_to_where_it_came(tests, flags):
 @pytest.mark.skipif(tuple(map(int, os.uname().release.split(".")[:2])) < (6, 12),
                     reason="the verifiers of earlier kernels do not take it")
 @pytest.mark.skipif(not shutil.which("javac"), reason="a JVM to be sampled is not there")
-def test_compiled_java_that_keeps_no_frame_pointers_reaches_its_root_by_guesses(tests, tmp_path):
+def test_compiled_java_without_frame_pointers_reaches_its_root_by_guesses(tests, tmp_path):
     (tmp_path / "Busy.java").write_text(JAVA)
     subprocess.run(["javac", "-d", tmp_path, tmp_path / "Busy.java"], check=True)
     with running("java", "-cp", tmp_path, "Busy") as process:

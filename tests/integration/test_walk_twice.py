@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One and the same tick, walked by the BPF program in the kernel and once more on the host.
+"""The same tick, walked by the BPF program in the kernel and again on the host.
 
-Each sample brings the frames that the kernel found, and its registers and stack besides;
-walk_host.c walks those over the same mappings and tables, with the same source. What is compiled
-for BPF, and changed by a verifier's wishes, is so compared with what unit tests and sanitizers
-have seen.
-Frames, the end and what steps were guesses must be equal.
+Each sample has the frames that the kernel found, and its registers and stack. walk_host.c walks
+these with the same source, over the same mappings and tables. So the code that is compiled for BPF,
+with changes for the verifier, is compared with the code that unit tests and sanitizers check.
+The frames, the end of the walk and the guessed steps must be equal.
 """
 import contextlib
 import os
@@ -27,7 +26,7 @@ ENOUGH = 1000  # stacks
 EQUAL = 0.999
 KINDS = ["calls", "recursion", "alloca", "realigned", "signal", "altstack", "fault", "plt", "vdso",
          "thread", "kernel"]
-DEPTH = 100  # what travels holds it
+DEPTH = 100  # the shipped stack copy has room for it
 PYTHON = "import json\nwhile True: json.loads(json.dumps([{'a': i} for i in range(200)]))"
 
 pytestmark = pytest.mark.machine
@@ -40,7 +39,7 @@ def tests():
 
 @pytest.fixture(scope="module")
 def programs(tests, tmp_path_factory):
-    """{name: command} of what runs until it is killed."""
+    """{name: command} of programs that run until they are killed."""
     place = tmp_path_factory.mktemp("twice")
     sources = unwind_programs.SOURCES
     unwind_programs.make(unwind_programs.tool("javac"), "-d", place, sources / "Chain.java")
@@ -54,7 +53,7 @@ def programs(tests, tmp_path_factory):
 
 
 def may_guess():
-    """The verifiers of earlier kernels do not take it."""
+    """The verifiers of earlier kernels reject the code that guesses."""
     return tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 12)
 
 
@@ -73,15 +72,15 @@ def running(programs):
 
 def compared(tests, running, *flags):
     """[(name, "same" or "so_far" or "differs", the rest of the line)]"""
-    said = subprocess.run(
+    printed = subprocess.run(
         [tests / "walk_check", *flags, "--twice", str(HERTZ), str(SECONDS), *map(str, running)],
         text=True, check=True, stdout=subprocess.PIPE, timeout=DEADLINE).stdout
-    lines = [line.split(maxsplit=2) for line in said.splitlines()]
+    lines = [line.split(maxsplit=2) for line in printed.splitlines()]
     return [(running[int(pid)], word, rest) for pid, word, rest in lines if pid != "cost"]
 
 
 @pytest.mark.parametrize("flags", [(), ("--calls",)], ids=["loop", "tail calls"])
-def test_the_kernel_walks_a_tick_as_the_host_does(tests, running, flags, figure):
+def test_the_kernel_and_the_host_walk_a_tick_equally(tests, running, flags, figure):
     found, end = [], time.monotonic() + DEADLINE
     while (len(found) < ENOUGH or len({name for name, _, _ in found}) < len(running)) and \
             time.monotonic() < end:
@@ -89,8 +88,8 @@ def test_the_kernel_walks_a_tick_as_the_host_does(tests, running, flags, figure)
 
     words = Counter(word for _, word, _ in found)
     figure(f"walked twice{''.join(flags)}: {len(found)} ticks of {len(running)} programs, "
-           f"{words['same']} the same, {words['so_far']} as far as their stack came along, "
-           f"{words['differs']} not")
+           f"{words['same']} the same, {words['so_far']} the same as far as the stack was shipped, "
+           f"{words['differs']} different")
     seen = Counter(name for name, _, _ in found)
     whole = Counter(name for name, word, _ in found if word == "same")
     differences = [f"{name}: {rest[:500]}" for name, word, rest in found if word == "differs"]
@@ -98,5 +97,5 @@ def test_the_kernel_walks_a_tick_as_the_host_does(tests, running, flags, figure)
         figure(f"walked twice: {difference}")
     assert len(found) >= ENOUGH and len(seen) == len(running), seen
     assert len(differences) <= (1 - EQUAL) * len(found), differences
-    # What runs on two stacks brings one; all others are whole.
+    # A program on two stacks has one of them shipped; the stacks of all others are whole.
     assert {name for name in seen if not whole[name]} <= {"altstack"}, whole

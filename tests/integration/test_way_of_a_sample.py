@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a tick of the kernel to an answer out of PostgreSQL: programs whose behaviour is known.
+"""From a tick in the kernel to a result from PostgreSQL, with programs of known behaviour.
 
-    burn   outer -> middle -> leaf_a and leaf_b at 3:1, and says how much CPU time it took
-    spawn  a crowd of short lives, and says what each of them took
+    burn   outer -> middle -> leaf_a and leaf_b at 3:1; prints its CPU time
+    spawn  many short processes; prints the CPU time of each
 
-The counts are statistics: 19 ticks per second of CPU time, so the yardstick is 3 times the root.
+The counts are statistics: 19 ticks per second of CPU time, so the bound is 3 times the square root.
 """
 import json
 import math
@@ -25,14 +25,14 @@ INTERVAL = 2  # of the agent fixture
 
 
 def settle(stack):
-    """Until what was sampled before now is stored: one host's batches are, in their order."""
+    """Wait until all earlier samples are stored; the batches of a host are stored in order."""
     later = f"{time.time() + INTERVAL:.3f}"
     wait_until(lambda: stack.total(start=later, end=f"{time.time() + 60:.3f}"), 60,
                "samples of the batch after this one")
 
 
 def program(agent, name):
-    """A copy of this run's own, so that its path tells it from what others run of the build."""
+    """A copy for this run, so that its path differs from other runs' programs of the same build."""
     copy = agent.fleet.run_dir / "programs" / name
     if not copy.exists():
         copy.parent.mkdir(exist_ok=True)
@@ -41,7 +41,7 @@ def program(agent, name):
 
 
 def run(argv, timeout):
-    """(what it printed as JSON, start, end) of a program that ends by itself."""
+    """(the JSON that it printed, start, end) of a program that ends by itself."""
     start = time.time()
     done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, text=True, check=True,
                           stdin=subprocess.DEVNULL, timeout=timeout)
@@ -50,10 +50,10 @@ def run(argv, timeout):
 
 @pytest.fixture(scope="module")
 def burnt(stack, agent):
-    said, start, end = run([program(agent, "burn"), SECONDS], 4 * SECONDS)
+    printed, start, end = run([program(agent, "burn"), SECONDS], 4 * SECONDS)
     settle(stack)
     query = '{comm="burn",exe="%s"}' % program(agent, "burn")
-    return {"start": start - 1, "end": end + 1, "query": query, **said}
+    return {"start": start - 1, "end": end + 1, "query": query, **printed}
 
 
 @pytest.fixture(scope="module")
@@ -70,22 +70,23 @@ def crowds(stack, agent, tmp_path_factory):
     running = {name: subprocess.Popen([str(a) for a in (program(agent, "spawn"), SECONDS, *argv)],
                                       stdout=subprocess.PIPE, text=True)
                for name, argv in commands.items()}
-    said = {name: json.loads(p.communicate(timeout=4 * SECONDS)[0]) for name, p in running.items()}
+    printed = {name: json.loads(p.communicate(timeout=4 * SECONDS)[0])
+               for name, p in running.items()}
     end = time.time()
     settle(stack)
-    # Pids come again, even within a minute: a child is told by where its program lies, too. What
-    # it does before it has executed that is still spawn's.
+    # Pids are reused, even within a minute, so a child is also selected by the path of its program.
+    # Before its exec, a child still has spawn's path.
     spawn = re.escape(str(program(agent, "spawn")))
     return {"start": start - 1, "end": end + 1, "copied": f"{re.escape(str(work))}/.*",
-            "shell": f"{re.escape(str(work))}/sh|{spawn}", "driver": f".*gcc.*|{spawn}", **said}
+            "shell": f"{re.escape(str(work))}/sh|{spawn}", "driver": f".*gcc.*|{spawn}", **printed}
 
 
 def own_compiler(work):
-    """A command: gcc with cc1 and as copied, so that `exe` tells them from anybody else's."""
+    """A command: gcc with copies of cc1 and as, so that `exe` differs from other compilations."""
     for name in ("cc1", "as"):
-        asked = subprocess.run(["gcc", f"-print-prog-name={name}"], capture_output=True, text=True,
-                               check=True).stdout.strip()
-        shutil.copy(shutil.which(asked), work / name)
+        path = subprocess.run(["gcc", f"-print-prog-name={name}"], capture_output=True, text=True,
+                              check=True).stdout.strip()
+        shutil.copy(shutil.which(path), work / name)
     return ["gcc", f"-B{work}"]
 
 
@@ -112,7 +113,7 @@ def named(stack, table, binary):
     return names
 
 
-def test_the_addresses_are_those_of_the_programs_own_symbol_table(stack, agent, burnt, figure):
+def test_addresses_lie_in_the_functions_of_the_programs_symbol_table(stack, agent, burnt, figure):
     table = symbols(program(agent, "burn"))
     stacks = stack.collapsed(burnt["query"], **window(burnt))
     total = sum(stacks.values())
@@ -144,7 +145,7 @@ def test_the_total_is_the_cpu_time(stack, burnt, figure):
     assert total == pytest.approx(burnt["cpu_seconds"], rel=0.05)
 
 
-def test_one_process_is_found_by_its_pid(stack, burnt):
+def test_one_process_is_selected_by_its_pid(stack, burnt):
     by_name = stack.total(burnt["query"], **window(burnt))
     by_pid = stack.total('{pid="%d"}' % burnt["pid"], **window(burnt))
 
@@ -156,7 +157,7 @@ def test_pprof_has_the_same_total_and_real_mappings(stack, agent, protos, burnt)
 
     total = sum(sample.value[0] for sample in profile.sample)
     assert total == stack.total(burnt["query"], **window(burnt))
-    # A binary goes by where its build id was first seen, which may be another copy of it.
+    # A mapping has the path where its build id was first seen, which may be another copy.
     notes = subprocess.run(["readelf", "-n", str(program(agent, "burn"))], capture_output=True,
                            text=True, check=True).stdout
     text = [word.decode() for word in profile.string_table]
@@ -164,7 +165,7 @@ def test_pprof_has_the_same_total_and_real_mappings(stack, agent, protos, burnt)
     assert names[re.search(r"Build ID: ([0-9a-f]+)", notes)[1]] == "burn"
 
 
-def test_go_tool_pprof_reads_it(stack, burnt):
+def test_go_tool_pprof_reads_the_profile(stack, burnt):
     go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
     if not go:
         pytest.skip("there is no Go here")
@@ -210,7 +211,7 @@ def test_shells_that_live_a_millisecond_are_counted_by_pid(stack, crowds, figure
     assert abs(found - expected) <= 3 * math.sqrt(expected), (found, expected)
 
 
-def test_compilers_are_counted_with_all_they_start(stack, crowds, figure):
+def test_compilers_are_counted_with_their_child_processes(stack, crowds, figure):
     pids, expected = children_of(crowds, "gcc")
 
     by_pid = by_label(stack, "pid", crowds["driver"], crowds)
@@ -224,7 +225,7 @@ def test_compilers_are_counted_with_all_they_start(stack, crowds, figure):
     assert abs(found - expected) <= 3 * math.sqrt(expected), (found, expected)
 
 
-def test_nothing_was_lost_on_the_way(stack, agent, crowds):
+def test_no_sample_was_lost(stack, agent, crowds):
     def lost():
         status, body = agent.get("/metrics")
         assert status == 200

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that nobody has ever seen: their stacks reach their root from the first tick on.
+"""Programs that run for the first time: their stacks reach their root from the first tick on.
 
-Each is compiled anew, so no table of it is anywhere when it begins, and the agent has only just
-begun as well. Their first stacks travel to the agent and wait there for their tables.
+The test compiles each program with a new build id, so no unwind table of it exists when it starts,
+and the agent has just started too. The first stacks are deferred to user space and wait in the
+agent for their tables.
 """
 import os
 import re
@@ -25,7 +26,7 @@ SECONDS = 1.0  # of CPU time of each
 HERTZ = 19
 PERIOD = 10**9 // HERTZ
 
-# Frames without frame pointers, and many functions: their table is not built in an instant.
+# Frames without frame pointers, and many functions: building their table takes some time.
 SOURCE = """
 #include <stdlib.h>
 #include <time.h>
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
 
 
 def compiled(place, number):
-    """Its build id is nobody else's."""
+    """Each program has a build id of its own."""
     source, program = place / f"young{number}.c", place / f"young{number}"
     source.write_text(SOURCE + "".join(
         f"int filler{i}(int n) {{ return n > 1 ? filler{i}(n / 2) + rand() : {i}; }}\n"
@@ -74,8 +75,8 @@ def young(protos, tmp_path_factory):
         with subprocess.Popen([program, str(SECONDS)]) as process:
             assert process.wait(100) == 0
         pids.add(str(process.pid))
-    held = 'decima_agent_samples_deferred_ended_total{end="loaded"}'
-    wait_until(lambda: counter(agent, held), 60, "a held stack was walked")
+    deferred = 'decima_agent_samples_deferred_ended_total{end="loaded"}'
+    wait_until(lambda: counter(agent, deferred), 60, "a deferred stack walked")
     not_shipped = counter(agent, 'decima_agent_stacks_unfinished_in_bpf_total{fate="not_shipped"}')
     agent.stop()
     samples = [(labels, frames) for labels, frames, value in agent.samples(protos)
@@ -84,7 +85,7 @@ def young(protos, tmp_path_factory):
 
 
 def test_their_samples_are_stored_once(young):
-    """As many as the CPU time says; what was held is neither lost nor doubled."""
+    """The count fits the CPU time; deferred samples are neither lost nor stored twice."""
     samples, _ = young
     expected = PROGRAMS * SECONDS * HERTZ
 
@@ -99,7 +100,7 @@ def test_every_stack_reaches_its_root_from_the_first_tick_on(young, figure):
     broken = Counter((user[-1][0], hex(user[-1][2]), len(user))
                      for user in walked if not is_whole(user))
 
-    figure(f"{len(walked) - sum(broken.values())} of {len(walked)} user stacks of programs that "
-           f"nobody had seen reach their root; {not_shipped} of the machine's did not travel")
+    figure(f"{len(walked) - sum(broken.values())} of {len(walked)} user stacks of new programs "
+           f"reach their root; {not_shipped} of the machine's stacks were not shipped")
     assert len(walked) >= 0.7 * PROGRAMS * SECONDS * HERTZ
     assert sum(broken.values()) <= not_shipped, broken
