@@ -264,8 +264,8 @@ def test_down_and_up_again_loses_nothing(fleet, hosts, figure):
         return agent if agent["sampled"] > sampled and agent["in_flight"] == 0 else None
 
     agent = wait_until(goes_on, 100, "the agent's counts go on", every=0.5)
-    figure(f"down and up: {agent['sampled']} samples of the agent sampled, {agent['stored']} stored, "
-           f"lost {agent['lost'] or 'none'}")
+    figure(f"down and up: {agent['sampled']} samples of the agent sampled, {agent['stored']}"
+           f" stored, lost {agent['lost'] or 'none'}")
     assert agent["sampled"] == agent["stored"] + sum(agent["lost"].values())
     assert set(agent["lost"]) == set()
     hosts.send()
