@@ -138,7 +138,7 @@ class Message:
 
 
 def messages(protos, consumer, topic_end):
-    """The Messages of a topic, up to so many of them."""
+    """The first `topic_end` Messages of a topic."""
     found = []
     while len(found) < topic_end:
         message = consumer.poll(10)

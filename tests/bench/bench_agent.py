@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the agent costs the machine that it profiles, beside its peers.
+"""The cost of the agent on the machine that it profiles, compared with other profilers.
 
     make bench-agent                                      40 minutes, on an idle machine
     tests/bench/bench_agent.py                            an hour: one agent at a time
     tests/bench/bench_agent.py --seconds 20 --only busy   one load, short
 
-Each line is an agent of its own, with Kafka on the same machine, measured for so many seconds once
-the load runs. With --together those of all rates measure one load at the same time, in half of the
-time; only the times of BPF programs are not what they are alone (one warms what the other reads),
-and these are measured apart in any case, in the table of depths. CPU is in percent of one core: of
-the agent's own process, user and system apart, and of the children that build its tables. BPF's
-time runs on what it interrupts and is not in that. What misses its goal has a mark (!).
-`others` is what else ran on the machine, the load and Kafka included: on the idle one it should be
-next to nothing, or the figures are of another machine than said. Peers' figures are measured ones:
-with the same loads, one after the other on the same machine type (2 cores, 24 GiB, kernel 6.18), at
-19 Hz unless said, 2026-11-21.
+Each line is an agent of its own, with Kafka on the same machine, measured for --seconds once the
+load runs. With --together the agents of all rates measure one load at the same time, in half of the
+time. Only the times of the BPF programs differ then from those of a single agent (one program warms
+the caches of the other); the table of depths measures them separately in any case. CPU is in
+percent of one core: of the agent's own process, user and system separately, and of the children
+that build its tables. The time of the BPF programs is charged to the interrupted process and is not
+included. A figure that misses its goal has a mark (!). `others` is the CPU time of all other
+processes, the load and Kafka included: without a load it should be close to 0; otherwise the
+figures do not hold for an idle machine. The figures of the other profilers were measured with the
+same loads, one after the other on the same machine type (2 cores, 24 GiB, kernel 6.18), at 19 Hz
+unless stated otherwise, 2026-11-21.
 """
 import argparse
 import contextlib
@@ -187,7 +188,7 @@ class Measured:
 
 
 def window(agents, seconds):
-    """What each of the agents spent within so many seconds."""
+    """The resources that each agent used within `seconds`."""
     first = [agent.counters() for agent in agents]
     time.sleep(seconds)
     last = [agent.counters() for agent in agents]
@@ -322,7 +323,7 @@ def loads_table(bench, names):
     shorts, args = [], bench.args
     head("load", "Hz", "agent", "CPU %", "user / system", "building %", "RSS MiB", "peak",
          "maps MiB", "tables MiB", "BPF us/event", "wire B/sample", "samples", "others %",
-         "not whole, lost", "side band lost")
+         "not whole, lost", "sideband lost")
     for name in names:
         for rates in [args.hz] if args.together else [[hz] for hz in args.hz]:
             for spent in bench.load(name, rates):

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a question about a month of a fleet reads, and takes.
+"""The rows that a query of a month of a fleet reads, and its time.
 
     tests/bench/bench_days.py --hosts 100 --days 30
 
-A simulated fleet (fleet/fleet_feed.c) sends an hour, which is stored, merged and summed up as
-always. Its sums, series and label pairs are then copied to every hour of many days: rows are the
-same but for their times, so there is no churn of processes from day to day. Questions are asked
-with the sums without instances and without them (`kind` set as if only those by series were there).
+A simulated fleet (fleet/fleet_feed.c) sends an hour, which is stored, compacted and rolled
+up as usual. Its rollups, series and label pairs are then copied to every hour of many days: rows
+differ only in their times, so there is no churn of processes from day to day. The queries run with
+the rollups without instances, and without them (`kind` is set as if only rollups by series
+existed).
 """
 import argparse
 import ctypes
@@ -31,7 +32,7 @@ from harness import Cell, servers_of_a_run, wait_until  # noqa: E402
 
 DAY_MS = 24 * HOUR_MS
 SHARED_COLUMNS = 8
-QUESTIONS = {
+QUERIES = {
     "flame graph of everything": ("query", {"query": "{}", "report": "flamegraph"}),
     "of one service": ("query", {"query": '{service_name="SERVICE"}', "report": "flamegraph"}),
     "table by comm": ("query", {"query": "{}", "report": "table", "group_by": "comm"}),
@@ -122,14 +123,14 @@ def get(cell, path, params):
     """As Cell.api(), with more patience."""
     url = f"http://{cell.querier.address}/api/v1/{path}?{urllib.parse.urlencode(params)}"
     try:
-        with urllib.request.urlopen(url, timeout=120) as answer:
-            return answer.status, answer.read()
-    except urllib.error.HTTPError as refusal:
-        return refusal.code, refusal.read()
+        with urllib.request.urlopen(url, timeout=120) as response:
+            return response.status, response.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
 
 
 def ask(fleet, cell, what, window, names, times=2):
-    path, params = QUESTIONS[what]
+    path, params = QUERIES[what]
     query = params["query"]
     for name, value in names.items():
         query = query.replace(name, value)
@@ -182,11 +183,11 @@ def run(fleet, files, args):
         names = {name: cell.rows("SELECT min(value) FROM label_pair WHERE name = %s",
                                  label)[0][0]
                  for name, label in (("NODE", "node"), ("SERVICE", "service_name"))}
-        for what in QUESTIONS:
+        for what in QUERIES:
             ask(fleet, cell, what, window, names)
         print("by series alone")
         alone(cell)
-        for what in QUESTIONS:
+        for what in QUERIES:
             ask(fleet, cell, what, window, names)
 
 

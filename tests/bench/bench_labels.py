@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long labels take to be looked up where a day has a million series.
+"""The time of label lookups in a day with a million series.
 
     make bench-labels
     tests/bench/bench_labels.py --series 100000 --runs 5
 
 series_feed stores a day of a big fleet by the ingester's own writer: a fifth as many pods as
-series, of 200 services on 10,000 nodes, each with five programs. Questions go through a querier, at
-the rows as an ingester has merged them. `find` is what the querier took to find the series that the
-selector means, all else is the answer to a client on the same machine; medians, and the least.
+series, of 200 services on 10,000 nodes, each with five programs. A querier serves the requests from
+rows that an ingester has merged. `find` is the querier's time to find the series that match the
+selector; the other times are until a client on the same machine has the response. Medians and
+minima.
 
-The plan of every statement that looks for series or labels is checked, too: none may go through a
-table from its beginning to its end.
+The plan of every statement that searches series or labels is checked, too: no plan may scan a whole
+table.
 """
 import argparse
 import statistics
@@ -28,7 +29,7 @@ from harness import Cell, servers_of_a_run, wait_until  # noqa: E402
 
 DAY_MS = 86400_000
 # name, path, parameters, the goal in milliseconds
-QUESTIONS = [
+QUERIES = [
     ("label names", "labels", {}, 10),
     ("values, 200 services", "label/service_name/values", {}, 10),
     ("values, 10,000 nodes", "label/node/values", {}, 10),
@@ -143,7 +144,7 @@ def measure_all(cell, end_ms, runs):
     found = {}
     print(f"\n{'':30} {'wall ms':>8} {'least':>8} {'find':>8} {'querier':>8} {'Postgr.':>8} "
           f"{'CPU ms':>8} {'series':>9} {'rows':>6} {'MB':>7} {'goal':>5}")
-    for name, path, params, goal in QUESTIONS:
+    for name, path, params, goal in QUERIES:
         cpu = print_line(name, measure(cell, path, hour | params, runs), goal)
         found |= {key: cpu for key, of in (("names", "labels"), ("values", "label/node/values"))
                   if path == of and not params}

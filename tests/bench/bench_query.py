@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long questions about ten minutes of a hundred hosts take, and what they cost.
+"""The time and the cost of queries of ten minutes of a hundred hosts.
 
     make bench-query
     tests/bench/bench_query.py --runs 5 --hosts 20 --connections 1,2
 
-Batches of a real agent (tests/recorded) are replayed as the hosts' through Kafka and an ingester:
-each host sends one for each ten seconds, stretched over them, with its own node and pod labels; the
-ingester flushes once in that time, so there are as many rows as in a fleet. Each question is asked
-of the rows as they came, and again when they were merged into chunks. It is asked of one querier
-per number of connections, all in turn in the same run; the first time is not counted, so
-PostgreSQL's caches are warm.
+Batches of a real agent (tests/recorded) are replayed as those of the hosts through Kafka and an
+ingester: each host sends one for each ten seconds, scaled to that time, with its own node and pod
+labels. The ingester flushes once in that time, so there are as many rows as in a fleet. Each query
+runs on raw rows, and again after compaction. It runs on one querier per number of connections, in
+turn in the same run; the first run is not counted, so PostgreSQL's caches are warm.
 
-Wall times are of a client on the same machine, the answer read to its end. CPU seconds are of the
-querier and of all of PostgreSQL's processes; they are what to compare where the machine is busy.
+Wall times are those of a client on the same machine that reads the whole response. CPU seconds are
+those of the querier and of all processes of PostgreSQL; compare these if the machine is busy.
 `merge_bench` then does the querier's work on the same rows in one thread, without PostgreSQL.
 """
 import argparse
@@ -39,7 +38,7 @@ from harness import Cell, metrics, servers_of_a_run, wait_until  # noqa: E402
 SPAN_MS = 10_000  # of a host's batch
 ONE = '{service_name="%s"}'
 # name, path, parameters, goal in ms (DESIGN 8), milliseconds of Pyroscope and of Parca
-QUESTIONS = [
+QUERIES = [
     ("flame graph, one service", "query", {"query": ONE, "report": "flamegraph"}, 30, "97 (152)",
      "fails"),
     ("flame graph, everything", "query", {"query": "{}", "report": "flamegraph"}, 200,
@@ -84,7 +83,7 @@ def biggest_service(cell, window, samples):
 
 
 def ask(querier, path, params):
-    """(seconds, statistics, bytes) of one question."""
+    """(seconds, statistics, bytes) of one query."""
     connection = http.client.HTTPConnection(querier.address, timeout=120)
     began = time.monotonic()
     connection.request("GET", f"/api/v1/{path}?{urllib.parse.urlencode(params)}")
@@ -102,10 +101,10 @@ def forget_peak(service):
 
 
 def measure(cell, queriers, window, service, args):
-    """{(question, connections): [(seconds, querier's CPU, PostgreSQL's, stats, bytes, peak)]}"""
+    """{(query, connections): [(seconds, querier's CPU, PostgreSQL's, stats, bytes, peak)]}"""
     found = {}
     for run in range(args.runs + 1):  # the first warms caches
-        for name, path, params, *_ in QUESTIONS:
+        for name, path, params, *_ in QUERIES:
             given = {k: v % service if v == ONE else v for k, v in params.items()} | {
                 "start": window[0], "end": window[1]}
             order = sorted(queriers)
@@ -132,7 +131,7 @@ def print_table(found):
           f"{'RSS':>6} {'goal':>6} {'Pyroscope':>12} {'Parca':>6}")
     print(f"{'':25} {'tions':>7} {'least':>7} {'p50':>7} {'p99':>7} {'querier':>8} {'Postgr.':>7} "
           f"{'MB':>6} {'MB':>7} {'MB':>6} {'ms':>6} {'ms':>12} {'ms':>6}")
-    for name, _, _, goal, pyroscope, parca in QUESTIONS:
+    for name, _, _, goal, pyroscope, parca in QUERIES:
         for connections, runs in sorted((c, runs) for (n, c), runs in found.items() if n == name):
             walls = [run[0] * 1e3 for run in runs]
             stats = runs[0][3]
@@ -205,12 +204,12 @@ def merge_rows(cell):
     wait_until(lambda: cell.rows("SELECT count(*) FROM chunk_raw WHERE merged IS NULL") == [(0,)],
                300, "all is merged")
     cpu = cpu_of(cell.ingester.pid()) - cpu
-    told = metrics(cell.ingester)
-    samples = told["decima_ingester_compacted_samples_total"]
-    print(f"merged {told['decima_ingester_compacted_rows_total']:.0f} rows of "
-          f"{told['decima_ingester_compacted_row_bytes_total'] / samples:.2f} bytes a sample into "
-          f"{told['decima_ingester_chunks_total']:.0f} of "
-          f"{told['decima_ingester_chunk_bytes_total'] / samples:.2f} in "
+    stats = metrics(cell.ingester)
+    samples = stats["decima_ingester_compacted_samples_total"]
+    print(f"merged {stats['decima_ingester_compacted_rows_total']:.0f} rows of "
+          f"{stats['decima_ingester_compacted_row_bytes_total'] / samples:.2f} bytes a sample into "
+          f"{stats['decima_ingester_chunks_total']:.0f} of "
+          f"{stats['decima_ingester_chunk_bytes_total'] / samples:.2f} in "
           f"{time.monotonic() - began:.1f} s, {samples / cpu / 1e6:.2f} M samples/s and core")
     cell.ingester.stop()
 
@@ -255,7 +254,7 @@ def main():
         sent = feed(fleet, cell, files, args)
         cell.ingester.stop()
         queriers = start_queriers(cell, args)
-        measure_and_print(cell, queriers, sent, args, "as they came")
+        measure_and_print(cell, queriers, sent, args, "raw")
         merge_rows(cell)
         measure_and_print(cell, queriers, sent, args, "merged")
 

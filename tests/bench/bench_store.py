@@ -160,7 +160,7 @@ def print_scenario(found):
     print(f"  merged  {samples / ingester:9,.0f} samples/s and core of the ingester,"
           f" {samples / (ingester + server):9,.0f} with PostgreSQL's ({ingester:.1f} + {server:.1f}"
           f" s), WAL {wal / samples:.2f} B; peak RSS {found['peak'][1] / 1e6:.0f} MB")
-    print(f"  {'bytes a sample':12} {'as it came':>24} {'merged':>24}")
+    print(f"  {'bytes a sample':12} {'raw':>24} {'merged':>24}")
     print(f"  {'':12} {'table':>8} {'index':>7} {'rows':>7} {'table':>8} {'index':>7} {'rows':>7}")
     for table in TABLES:
         lines = [(per(sizes[table][0], samples), per(sizes[table][1], samples), sizes[table][2])
@@ -178,11 +178,11 @@ def print_scenario(found):
 
 
 def run_decoder(fleet, files):
-    told = json.loads(subprocess.run([fleet.build / "tests" / "ingest_feed", "decode", *files],
-                                     text=True, check=True, stdout=subprocess.PIPE).stdout)
-    speed = told["samples"] / told["cpu_seconds"]
+    stats = json.loads(subprocess.run([fleet.build / "tests" / "ingest_feed", "decode", *files],
+                                  text=True, check=True, stdout=subprocess.PIPE).stdout)
+    speed = stats["samples"] / stats["cpu_seconds"]
     print(f"decoder alone: {speed:,.0f} samples/s and core, "
-          f"{told['bytes'] / told['cpu_seconds'] / 1e6:,.0f} MB/s", flush=True)
+          f"{stats['bytes'] / stats['cpu_seconds'] / 1e6:,.0f} MB/s", flush=True)
     return {"decoder": speed}
 
 
@@ -200,10 +200,10 @@ def run_hosts(fleet, files, args):
             args.pause = pause
             wait_until(lambda: cell.samples() == sent["samples"], args.deadline, "all is stored")
             ingester, server, _, _ = meter.read()
-            told = metrics(cell.ingester)
-            rows = told["decima_ingester_rows_total"] / told["decima_ingester_flushes_total"]
-            print(f"{hosts:5} {sent['samples']:9} {told['decima_ingester_series_new_total']:7.0f} "
-                  f"{told['decima_ingester_flushes_total']:8.0f} {rows:13.1f} {rows / 10:26.1f} "
+            stats = metrics(cell.ingester)
+            rows = stats["decima_ingester_rows_total"] / stats["decima_ingester_flushes_total"]
+            print(f"{hosts:5} {sent['samples']:9} {stats['decima_ingester_series_new_total']:7.0f} "
+                  f"{stats['decima_ingester_flushes_total']:8.0f} {rows:13.1f} {rows / 10:26.1f} "
                   f"{sent['samples'] / (ingester + server):19,.0f}", flush=True)
             most = max(most, rows)
     return {"rows": most}
@@ -224,12 +224,12 @@ def run_speed(fleet, files, args):
         wait_until(lambda: cell.samples() == sent["samples"], args.deadline, "all is stored")
         ingester, server, _, wall = meter.read()
         peak = peak_bytes(cell.ingester) / 1e6
-        told = metrics(cell.ingester)
+        stats = metrics(cell.ingester)
     print(f"\nfull speed, 100 hosts x 10 min that waited in Kafka, --memory-limit=512MB: "
           f"{sent['samples'] / wall:,.0f} samples/s of wall, "
           f"{sent['samples'] / (ingester + server):,.0f} and core with PostgreSQL's, peak RSS "
-          f"{peak:.0f} MB, {told['decima_ingester_flushes_total']:.0f} flushes, paused "
-          f"{told['decima_ingester_pauses_total']:.0f} times", flush=True)
+          f"{peak:.0f} MB, {stats['decima_ingester_flushes_total']:.0f} flushes, paused "
+          f"{stats['decima_ingester_pauses_total']:.0f} times", flush=True)
     return {"RSS": peak}
 
 
@@ -276,7 +276,7 @@ def main():
     parser.add_argument("--series", type=int, default=1_000_000, help="of the part labels")
     parser.add_argument("--days", type=int, default=30, help="of the part days")
     parser.add_argument("--days-hosts", type=int, default=100, help="of the part days")
-    parser.add_argument("--runs", type=int, default=5, help="of each question")
+    parser.add_argument("--runs", type=int, default=5, help="of each query")
     args = parser.parse_args()
     wanted, found = wanted_parts(args.only), {}
     with servers_of_a_run("-bench", without=("redis",)) as fleet:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""store_days - a part of bench_store: a month of a fleet, and questions about all of it.
+"""store_days - a part of bench_store: a month of a fleet, and queries of the whole month.
 
-30 days x 100 hosts cannot be sent as they are: each host sends ten seconds of every half hour, as
-an agent would, and what is between is left out. Processes end at the pace of all the time that
-passes, and each program has a new version once a week. So hours, days, series, rows and sums are
-as many as in a month, samples are a 180th.
+30 days x 100 hosts are too many samples to send: each host sends ten seconds of every half hour, as
+an agent would, and omits the rest. Processes end at the rate of the simulated time, and each
+program has a new version once a week. So the numbers of hours, days, series, rows and rollups are
+those of a month; the number of samples is a 180th.
 """
 import json
 import statistics
@@ -18,12 +18,12 @@ from bench_query import ask
 from harness import Cell, wait_until
 
 HOUR_MS = 3600_000
-OVER_MS = 21 * 60_000    # an hour that ended so long ago is summed up
+OVER_MS = 21 * 60_000    # an hour is rolled up this long after its end
 STRIDE_MINUTES = 30
 LOAD = {"cpus": 1, "busy_percent": 20, "days_a_deploy": 7}
 DAYS_KEPT = "40d"
 # name, selector, further parameters, the goal's key
-QUESTIONS = [
+QUERIES = [
     ("flame graph", "{}", {}, "30 days"),
     ("flame graph, one comm", '{comm="%s"}', {}, "30 days, a service"),
     ("split by comm", "{}", {"group_by": "comm"}, None),
@@ -61,7 +61,7 @@ class Watch(threading.Thread):
         self.ended.set()
         self.join()
         if self.failed:
-            print(f"  {len(self.failed)} questions were not answered meanwhile: {self.failed[-1]}")
+            print(f"  {len(self.failed)} queries failed meanwhile: {self.failed[-1]}")
 
 
 def flatness(values):
@@ -73,8 +73,8 @@ def flatness(values):
 def print_memory(seen):
     for name, values in seen.items():
         step = max(len(values) // 16, 1)
-        told = " ".join(f"{value:.0f}" for value in values[::step])
-        print(f"  RSS of the {name} over the run, MB: {told}; at the end / before: "
+        series = " ".join(f"{value:.0f}" for value in values[::step])
+        print(f"  RSS of the {name} over the run, MB: {series}; at the end / before: "
               f"{flatness(values):.2f}")
 
 
@@ -86,9 +86,9 @@ def busiest(cell, window):
     return max(sums, key=sums.get)
 
 
-def print_questions(cell, window, runs, found):
+def print_queries(cell, window, runs, found):
     comm = busiest(cell, window)
-    for name, selector, more, key in QUESTIONS:
+    for name, selector, more, key in QUERIES:
         query = selector % comm if "%s" in selector else selector
         times = []
         for _ in range(runs + 1):
@@ -141,7 +141,7 @@ def run_days(fleet, files, args):
               f"{size / 1e6:.1f} MB; stored in {stored:.0f} s, all summed up after "
               f"{time.monotonic() - began:.0f}")
         print_memory(watch.seen)
-        print_questions(cell, window, args.runs, found)
+        print_queries(cell, window, args.runs, found)
         found["ingester flat"] = flatness(watch.seen["ingester"])
         found["querier flat"] = flatness(watch.seen["querier"])
     return found

@@ -44,10 +44,10 @@ def print_goals(found):
     for key, (title, sense, goal, parca, pyroscope) in GOALS.items():
         if key not in found:
             continue
-        told = "" if goal is None else ("≥ " if sense == "more" else "≤ ") + f"{goal:,}"
+        goal_s = "" if goal is None else ("≥ " if sense == "more" else "≤ ") + f"{goal:,}"
         mark = "" if is_met(key, found[key]) else "  MISSED"
         missed += [title] * bool(mark)
-        print(f"{title:44} {number(found[key]):>11} {told:>12} {parca:>14} {pyroscope:>16}{mark}")
+        print(f"{title:44} {number(found[key]):>11} {goal_s:>12} {parca:>14} {pyroscope:>16}{mark}")
     print("Others: measured on the same machine type with as many samples of another workload, or "
           "published.")
     return missed

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options and the servers of tests/chaos; test_chaos.py says what is done with them.
+"""The options and the servers of tests/chaos.
 
-The servers are this suite's own: they are killed, and nobody else's should be.
+The suite starts servers of its own, because its tests kill them.
 """
 import random
 
@@ -9,19 +9,19 @@ import pytest
 
 from harness import servers_of_a_run
 from postgres_disk import postgres_on_its_own_disk
-from tally import Tally
+from totals import Totals
 
-TALLIES = []
+TOTALS = []
 
 
 def pytest_addoption(parser):
     parser.addoption("--rounds", type=int, default=2, help="rounds of chaos (2)")
-    parser.addoption("--seed", type=int, help="of the chaos; without it a new one is taken")
+    parser.addoption("--seed", type=int, help="of the random faults; the default is a new one")
 
 
 def pytest_terminal_summary(terminalreporter):
-    for tally in TALLIES:
-        for line in tally.lines():
+    for totals in TOTALS:
+        for line in totals.lines():
             terminalreporter.write_line(line)
 
 
@@ -34,15 +34,15 @@ def seed(request):
 
 
 @pytest.fixture
-def tally(seed):
-    """Printed at the end of the run."""
-    TALLIES.append(Tally(seed))
-    return TALLIES[-1]
+def totals(seed):
+    """The totals, which are printed at the end of the run."""
+    TOTALS.append(Totals(seed))
+    return TOTALS[-1]
 
 
 @pytest.fixture(scope="module")
 def killed_servers():
-    """PostgreSQL and Kafka of their own, to be killed."""
+    """PostgreSQL and Kafka for this suite only; its tests kill them."""
     with servers_of_a_run("-chaos", without=("redis",)) as fleet:
         with postgres_on_its_own_disk(fleet) as disk:
             fleet.postgres_disk = disk

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""evidence - what is kept of a round that failed: all logs, of killed processes too, and what
-PostgreSQL holds.
+"""evidence - saves the logs of a failed round, also those of killed processes, and the contents of
+PostgreSQL.
 """
 import shutil
 from pathlib import Path
@@ -11,7 +11,7 @@ from local.servers import ROOT
 
 
 def keep_log(process):
-    """Before a process starts again: put its log behind those of its former selves."""
+    """Before a process is restarted: append its log to the logs of its previous runs."""
     if process.log_file.exists():
         with open(process.log_file, "rb") as log, open(_former(process), "ab") as former:
             shutil.copyfileobj(log, former)
@@ -22,7 +22,7 @@ def _former(process):
 
 
 def keep_evidence(cell, seed, round_number):
-    """Copy what tells what happened to a directory that stays; its path."""
+    """Copy logs and tables to a directory that is not removed. Returns its path."""
     place = ROOT / ".run" / f"chaos-{seed}-round-{round_number}"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
@@ -41,5 +41,5 @@ def _keep_table(cell, table, file: Path):
             columns = [column.name for column in found.description]
             lines = ["; ".join(f"{n}={v}" for n, v in zip(columns, row)) for row in found]
     except psycopg.Error as e:
-        lines = [f"PostgreSQL did not tell: {e}"]
+        lines = [f"PostgreSQL cannot be read: {e}"]
     file.write_text("\n".join(lines) + "\n")

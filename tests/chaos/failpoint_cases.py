@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""failpoint_cases - a process meets a failpoint, is away for a while and comes back: the stories of
-test_failpoints.py.
+"""failpoint_cases - the scenarios of test_failpoints.py: a process meets a failpoint, is killed or
+stopped there, and resumes after a while.
 """
 import os
 import re
@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from blows import SERVERS
+from server_kills import SERVERS
 from harness import Cell, metrics
 from merged import merge_faults
 from otlp_messages import cpu_message, headers
@@ -21,12 +21,12 @@ PARTITIONS = 4
 VOLLEY = 5         # batches of each host
 TICKS = 3          # samples of a batch
 EPOCH = 1_700_000_000_000_000_000
-HELD_UP_S = 45     # sessions and transactions of one that is away end after 10 s each
-STOPPED_S = 5      # an agent; an ingester until another one has stored everything
-AT_VISIT = 2       # of an agent: the first batch went its way
+DELAYED_S = 45     # the session and the transaction of an absent process end after 10 s each
+STOPPED_S = 5      # an agent; an ingester is stopped until the other one has stored everything
+AT_VISIT = 2       # of an agent: the first batch is sent normally
 BATCHES_AFTER = 3
 
-# What PostgreSQL shows of the backend of one that stands there: state, event, last statement.
+# The backend of a process that is stopped there: state, wait event, last statement.
 BACKENDS = {
     "after-series": ("idle", "ClientRead", "INSERT INTO series"),
     "in-copy": ("active", "ClientRead", "COPY chunk_raw"),
@@ -39,7 +39,7 @@ BACKENDS = {
     "after-compaction": ("idle", "ClientRead", "COMMIT"),
 }
 MERGING = ("before-compaction", "in-compaction", "in-rollup", "after-compaction")
-OVER_MS = 2 * 3600_000  # ago an hour is over, and is summed up once it is merged
+OVER_MS = 2 * 3600_000  # so long ago that the hour is over: it is rolled up after compaction
 
 
 def is_stopped(process):
@@ -49,36 +49,36 @@ def is_stopped(process):
 
 
 def local_ports(pid):
-    """Of a process's connections over TCP. (To name its connections would hide it from the
-    janitor, which ends those of its own kind alone.)"""
+    """The local ports of a process's TCP connections. (Its application_name must not be changed to
+    find them: the ingester terminates only stuck writers that have its own application_name.)"""
     sockets = {os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir()}
     rows = [row.split() for row in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
     return [int(row[1].partition(":")[2], 16) for row in rows if f"socket:[{row[9]}]" in sockets]
 
 
 def stop(process):
-    """As a service is stopped: in order."""
+    """Stop it as a service is stopped, and wait for its exit."""
     os.close(process.send(signal.SIGTERM))
-    yield from until(lambda: process.exit_code() is not None, f"{process.name} has stopped")
+    yield from until(lambda: process.exit_code() is not None, f"{process.name} has exited")
     assert process.exit_code() == 0, process.last_words()
 
 
 class Case:
-    """One process that meets a failpoint, on a topic of its own, and its story.
+    """One process that meets a failpoint, on a topic of its own.
 
-    `what` is done to it there: kill, stop; or it is stopped and, when all of the `meeting` are, one
-    of SERVERS is done.
+    `what` is the fault there: kill, stop, or a key of SERVERS. In the last case the process is
+    stopped, and the server is killed once all processes of the `barrier` are stopped.
     """
 
-    def __init__(self, servers, protos, point, what, meeting):
-        self.point, self.what, self.protos, self.meeting = point, what, protos, meeting
+    def __init__(self, servers, protos, point, what, barrier):
+        self.point, self.what, self.protos, self.barrier = point, what, protos, barrier
         self.action = "stop" if what in SERVERS else what
         self.name = f"{point}-{what}"
         self.cell = Cell(servers, self.name.replace("-", "_"), partitions=PARTITIONS)
         self.truth = Truth(self.cell, protos)
         self.began, self.sent_from = time.monotonic(), time.time() - 1
 
-    def say(self, text):
+    def log(self, text):
         print(f"{time.monotonic() - self.began:6.2f} s  {self.name}: {text}", flush=True)
 
     def fail(self, why):
@@ -86,10 +86,10 @@ class Case:
                 for process in self.cell.processes()]
         raise AssertionError("\n".join([f"{self.name}: {why!r}", *logs])) from why
 
-    def is_there(self, process):
-        """It has said where it is, and there it ended or stands."""
-        said = f'msg="failpoint" name={self.point} action={self.action}'
-        assert said in process.last_words(20), process.last_words()
+    def has_met(self, process):
+        """Whether it has logged the failpoint and is killed or stopped there."""
+        line = f'msg="failpoint" name={self.point} action={self.action}'
+        assert line in process.last_words(20), process.last_words()
         if self.action == "stop":
             return is_stopped(process)
         assert process.exit_code() in (None, -signal.SIGKILL), process.last_words()
@@ -99,11 +99,11 @@ class Case:
         service.launch({"DECIMA_POSTGRES": self.cell.postgres_address})
 
     def compare(self, nodes):
-        """What is stored is what the topic holds, and nothing is missing."""
+        """PostgreSQL stores exactly the batches of the topic."""
         self.launch(self.cell.querier)
         yield from until(self.cell.querier.ready, "the querier is ready")
         self.truth.read()
-        yield from until(lambda: offsets(self.cell) == self.truth.ends, "all is stored")
+        yield from until(lambda: offsets(self.cell) == self.truth.ends, "all messages are stored")
         found = differences(self.truth, self.sent_from)
         with self.cell.connect() as db:
             found += merge_faults(db)[0]
@@ -114,36 +114,36 @@ class Case:
             lost = sum(host["lost"].values())
             assert host["sampled"] == host["stored"] + lost + host["in_flight"], host
             assert host["in_flight"] == 0 and host["missing"] == 0, host
-        self.say("all is stored, once")
+        self.log("all messages are stored, each once")
 
 
 def numbers_of(truth, node):
-    """[(epoch, number)] of a host's batches on the topic, in order."""
+    """[(epoch, number)] of a host's batches on the topic, sorted."""
     return sorted((epoch, number) for (host, epoch), spool in truth.spools.items()
                   for number in spool.numbers if host.startswith(f"{node}/"))
 
 
 class IngesterCase(Case):
-    """Two ingesters share a topic; one of them meets the failpoint and is away, until the other has
-    stored everything or a server was killed. Then it comes back."""
+    """Two ingesters share a topic. One of them meets the failpoint and is absent until the other
+    one has stored everything or a server was killed. Then it resumes."""
 
-    def __init__(self, servers, protos, point, what, meeting):
-        super().__init__(servers, protos, point, what, meeting)
+    def __init__(self, servers, protos, point, what, barrier):
+        super().__init__(servers, protos, point, what, barrier)
         more = {"failpoints": f"{point}={self.action}"}
         if point == "in-revoke":
-            more["flush-interval"] = "60s"  # it has something to drop
-        # Rows are merged meanwhile, but where its COPY or its COMMIT would be taken for a flush's.
+            more["flush-interval"] = "60s"  # so that it has unstored messages to drop
+        # Compaction runs meanwhile, except where its COPY or COMMIT could look like a flush's.
         merges = point != "in-copy" and not self.loses_commit
         self.cell.ingester.flags["compaction-age"] = "100ms" if merges else "0s"
         self.cell.ingester_flags["compaction-age"] = "100ms" if merges else "0s"
         if point in MERGING:
-            self.cell.ingester.flags["compaction-age"] = "0s"  # until the other one has been there
+            self.cell.ingester.flags["compaction-age"] = "0s"  # until the other one has met it
         self.armed = self.cell.service("ingester", "armed", more)
         self.other = self.cell.ingester
         self.sequence, self.ends = 0, Counter()
 
-    def volley(self):
-        """Some batches of a host for each partition; the last comes twice."""
+    def send_volley(self):
+        """Send batches of one host to each partition; the last one is sent twice."""
         for _ in range(VOLLEY):
             self.sequence += 1
             for host in range(PARTITIONS):
@@ -174,66 +174,66 @@ class IngesterCase(Case):
             return ingester.ready() and assigned == count
         return until(has, f"{ingester.name} has {count} partitions")
 
-    def story(self):
+    def scenario(self):
         self.launch(self.armed)
         yield from self.has_partitions(self.armed, PARTITIONS)
         if self.point == "in-revoke":
             yield from self.meet_in_revoke()
         else:
             yield from self.meet_in_flush()
-        self.say("it is there")
+        self.log("it has met the failpoint")
         self.assert_place()
         if self.what in SERVERS:
-            yield from self.meet_the_blow()
+            yield from self.meet_the_server_kill()
         else:
-            self.volley()
-            yield from until(self.is_stored, "the other one has stored all there is", HELD_UP_S)
-            self.say("the other one has stored all there is")
-        assert not self.armed.alive() or is_stopped(self.armed), "it did not stay away"
-        self.come_back()
+            self.send_volley()
+            yield from until(self.is_stored, "the other one has stored all messages", DELAYED_S)
+            self.log("the other one has stored all messages")
+        assert not self.armed.alive() or is_stopped(self.armed), "it resumed by itself"
+        self.resume()
         for ingester in (self.armed, self.other):
             yield from self.has_partitions(ingester, PARTITIONS // 2)
-        self.say("it is back")
-        self.volley()
+        self.log("it has resumed")
+        self.send_volley()
         yield from stop(self.armed)
-        yield from until(self.is_stored, "both have stored all there is")
+        yield from until(self.is_stored, "both have stored all messages")
         yield from self.compare({f"host-{host}" for host in range(PARTITIONS)})
         assert self.truth.ends == self.ends
 
     @property
     def loses_commit(self):
-        """It is alone then, and the last to commit, so that it is its commit that is lost."""
+        """Whether its commit is lost. It is then the only ingester and the last to commit."""
         return (self.point, self.what) == ("after-commit", "postgres-killed")
 
     def meet_in_flush(self):
         if self.loses_commit:
-            yield from until(lambda: self.meeting.missing == 1, "all others are there")
+            yield from until(lambda: self.barrier.missing == 1, "all others are at the barrier")
         else:
             self.launch(self.other)
             for ingester in (self.armed, self.other):
                 yield from self.has_partitions(ingester, PARTITIONS // 2)
-        self.volley()
-        yield from until(lambda: self.is_there(self.armed), "it is there")
+        self.send_volley()
+        yield from until(lambda: self.has_met(self.armed), "it has met the failpoint")
 
     def meet_in_revoke(self):
-        self.volley()
+        self.send_volley()
         sent = sum(self.ends.values())
         yield from until(lambda: metrics(self.armed)["decima_ingester_messages_total"] == sent,
-                         "all is read and nothing stored")
+                         "all messages are read and not stored")
         self.launch(self.other)
-        yield from until(lambda: self.is_there(self.armed), "it is there")
-        assert not offsets(self.cell), "it was to drop what it had read"
+        yield from until(lambda: self.has_met(self.armed), "it has met the failpoint")
+        assert not offsets(self.cell), "it did not drop the messages that it had read"
 
-    def meet_the_blow(self):
-        assert offsets(self.cell) or not self.loses_commit, "it was to have committed"
-        yield from self.meeting.join()
-        self.say(self.what)
+    def meet_the_server_kill(self):
+        assert offsets(self.cell) or not self.loses_commit, "it has not committed"
+        yield from self.barrier.join()
+        self.log(self.what)
         if self.loses_commit:
-            assert not offsets(self.cell), "its commit was to be lost"
+            assert not offsets(self.cell), "its commit is not lost"
             self.launch(self.other)
 
     def assert_place(self):
-        """What PostgreSQL shows is what the table says of the failpoint."""
+        """The backend is in the state that BACKENDS states."""
         if self.action == "kill" or self.point not in BACKENDS:
             return
         state, event, statement = BACKENDS[self.point]
@@ -244,12 +244,12 @@ class IngesterCase(Case):
         assert any(row[:2] == (state, event) and row[2].startswith(statement)
                    for row in found), found
         if self.point == "in-copy":
-            came = self.cell.rows("SELECT bytes_processed FROM pg_stat_progress_copy JOIN"
+            progress = self.cell.rows("SELECT bytes_processed FROM pg_stat_progress_copy JOIN"
                                   " pg_stat_activity USING (pid, datname) WHERE datname ="
                                   " current_database() AND client_port = ANY (%s)", ports)
-            assert came and came[0][0] > 0, f"the COPY has brought {came} bytes"
+            assert progress and progress[0][0] > 0, f"the COPY has sent {progress} bytes"
 
-    def come_back(self):
+    def resume(self):
         if self.action == "stop":
             os.close(self.armed.send(signal.SIGCONT))
             return
@@ -258,29 +258,29 @@ class IngesterCase(Case):
 
 
 class AgentCase(Case):
-    """A real agent meets the failpoint and is away for a while; what was in its spool by then
-    arrives once."""
+    """A real agent meets the failpoint and is absent for a while. The batches in its spool arrive
+    once."""
 
-    def __init__(self, servers, protos, point, what, meeting):
-        super().__init__(servers, protos, point, what, meeting)
+    def __init__(self, servers, protos, point, what, barrier):
+        super().__init__(servers, protos, point, what, barrier)
         self.agent = self.cell.service("agent", flags={
             "node": self.name, "profiling-duration": "1s",
             "failpoints": f"{point}={self.action}:{AT_VISIT}"})
 
-    def story(self):
+    def scenario(self):
         self.launch(self.cell.ingester)
-        yield from until(self.cell.ingester.ready, "the topic is there")
+        yield from until(self.cell.ingester.ready, "the topic exists")
         self.agent.launch()
-        yield from until(lambda: self.is_there(self.agent), "it is there")
-        self.say("it is there")
+        yield from until(lambda: self.has_met(self.agent), "it has met the failpoint")
+        self.log("it has met the failpoint")
         spooled = self.in_spool()
         self.truth.read()
         self.assert_place(spooled)
-        yield from self.come_back()
-        yield from until(self.has_gone_on, "it has gone on")
+        yield from self.resume()
+        yield from until(self.has_sent_more, "it sends more batches")
         yield from stop(self.agent)
         yield from self.compare({self.name})
-        self.assert_all_came(spooled)
+        self.assert_all_arrived(spooled)
 
     def in_spool(self):
         """[(epoch, number)] of the batches in the spool."""
@@ -289,36 +289,36 @@ class AgentCase(Case):
         return sorted((int(name[1]), int(name[2])) for name in found if name)
 
     def assert_place(self, spooled):
-        """What the spool and the topic hold is what the table says of the failpoint."""
+        """The spool and the topic contain the batches that belong to the failpoint."""
         arrived = numbers_of(self.truth, self.name)
-        assert spooled, "there is nothing in the spool"
+        assert spooled, "the spool is empty"
         if self.point == "at-report":
-            assert max(spooled) in arrived, "Kafka does not have it"
+            assert max(spooled) in arrived, "Kafka does not have the batch"
         elif self.point != "after-produce":
-            assert max(spooled) not in arrived, "Kafka has it already"
+            assert max(spooled) not in arrived, "Kafka has the batch already"
 
-    def come_back(self):
+    def resume(self):
         if self.action == "kill":
             self.agent.flags["failpoints"] = None
             self.agent.launch()
             return
         woken = time.monotonic() + STOPPED_S
         if self.what in SERVERS:
-            yield from self.meeting.join()
-            self.say(self.what)
-        yield from until(lambda: time.monotonic() > woken, "time to wake it")
+            yield from self.barrier.join()
+            self.log(self.what)
+        yield from until(lambda: time.monotonic() > woken, "the time to resume it has come")
         assert is_stopped(self.agent)
         os.close(self.agent.send(signal.SIGCONT))
 
-    def has_gone_on(self):
+    def has_sent_more(self):
         sent = metrics(self.agent)["decima_agent_batches_sent_total"]
         return sent >= AT_VISIT + BATCHES_AFTER
 
-    def assert_all_came(self, spooled):
+    def assert_all_arrived(self, spooled):
         arrived = numbers_of(self.truth, self.name)
-        assert len({epoch for epoch, _ in arrived}) == 1, f"the spool began anew: {arrived}"
+        assert len({epoch for epoch, _ in arrived}) == 1, f"the spool has a new epoch: {arrived}"
         assert [number for _, number in arrived] == list(range(1, len(arrived) + 1))
-        assert set(spooled) <= set(arrived), "what was in the spool did not come"
+        assert set(spooled) <= set(arrived), "a spooled batch did not arrive"
         if (self.point, self.action) == ("at-report", "kill"):
             account, = self.truth.spools.values()
-            assert account.duplicates > 0, "what Kafka had was to be sent once more"
+            assert account.duplicates > 0, "the batch that Kafka had was not sent again"

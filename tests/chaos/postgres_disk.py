@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""postgres_disk - PostgreSQL's data, WAL and all, on a small file system of its own that fills.
+"""postgres_disk - PostgreSQL's data and WAL on a small file system of its own that can be filled.
 
-It is full when its size is what is used: that costs no memory, and is undone at once.
+To fill it, its size is set to the size in use: that needs no memory and is undone at once.
 """
 import contextlib
 import os
@@ -14,7 +14,7 @@ SIZE_BYTES = 2 << 30
 
 @contextlib.contextmanager
 def postgres_on_its_own_disk(fleet):
-    """Moves what a running PostgreSQL has; None where nobody may mount anything."""
+    """Move the data of a running PostgreSQL to the disk. Yields None if mounting is not allowed."""
     if os.geteuid() != 0:
         yield None
         return
@@ -56,7 +56,7 @@ class PostgresDisk:
         self.place.rmdir()
 
     def fill(self, room):
-        """All but `room` bytes, of what is used now. False: more has come just then."""
+        """Leave `room` free bytes. Returns False if PostgreSQL wrote more in the meantime."""
         space = os.statvfs(self.place)
         used = (space.f_blocks - space.f_bfree) * space.f_frsize
         self.is_full = self._mount(f"remount,size={used + room}", check=False)

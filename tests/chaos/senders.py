@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""senders - hosts that send batches: some by the agent's own spool, which is killed; some made up,
-which send twice, late, from a moving partition, garbage, and messages without a number. Half of
-their messages are of hours or days that are over, and so are summed up while more of them come.
+"""senders - hosts that send batches. Some use the agent's own spool, which is killed. Simulated
+hosts send batches twice, late and to changing partitions, garbage, and messages without a sequence
+number. Half of their messages are of past hours or days: these are rolled up while more arrive.
 
 In every sample the pid is the batch's number, so that a wrong sum names the batch.
 """
@@ -16,9 +16,9 @@ from local.process import Process
 from otlp_messages import cpu_message, headers, heap_message
 
 GARBAGE = b"\x0a\x7f\x01"  # a field that ends after the message
-KEPT = 40                  # batches of a host that may come again
-LATE_S = (2 * 3600, 5 * 3600)  # of hours that are over: as they come they are summed up
-OLD_S = (50 * 3600, 60 * 3600)  # of days that are
+KEPT = 40                  # batches of a host that may be sent again
+LATE_S = (2 * 3600, 5 * 3600)  # of past hours: they are rolled up as they arrive
+OLD_S = (50 * 3600, 60 * 3600)  # of past days
 
 
 class Feed(Process):
@@ -37,7 +37,7 @@ class Feed(Process):
                     self.pause_ms, self.flags["failpoints"] or ""], tied_signal=signal.SIGKILL)
 
     def feed(self, seconds):
-        """Go on for about that long, if it is left alone."""
+        """Run for about that long, if it is not disturbed."""
         self.last += int(seconds * 1000 / (self.pause_ms + 2))
         self.launch()
 
@@ -55,7 +55,7 @@ class Feed(Process):
 
 
 class Host:
-    """A made-up host. A wanderer's batches go to any partition, as if it had just moved."""
+    """A simulated host. If it `wanders`, its batches go to random partitions."""
 
     def __init__(self, name, wanders=False):
         self.name, self.wanders = name, wanders
@@ -65,12 +65,12 @@ class Host:
 
 
 class Sender(threading.Thread):
-    """Sends for all made-up hosts at a steady rate."""
+    """Sends for all simulated hosts at a steady rate."""
 
     def __init__(self, cell, protos, seed, pause=0.02):
         super().__init__(daemon=True)
         self.cell, self.protos, self.pause = cell, protos, pause
-        self.chance = random.Random(seed)
+        self.rng = random.Random(seed)
         self.hosts = [Host("calm"), Host("busy"), Host("wanderer", wanders=True)]
         self.partitions = 1
         self.plain = 0
@@ -78,7 +78,7 @@ class Sender(threading.Thread):
         self.failure = None
         self.producer = confluent_kafka.Producer(cell.kafka_settings(**{
             "linger.ms": 0, "acks": "all", "topic.metadata.refresh.interval.ms": 1000,
-            "log_level": 2}))  # Kafka going away is no news here
+            "log_level": 2}))  # do not log that Kafka is away
 
     def run(self):
         try:
@@ -95,32 +95,32 @@ class Sender(threading.Thread):
 
     def _step(self):
         self.producer.poll(0)
-        if self.chance.random() < 0.3:
+        if self.rng.random() < 0.3:
             self._send_plain()
             return
-        host = self.chance.choice(self.hosts)
-        luck = self.chance.random()
+        host = self.rng.choice(self.hosts)
+        luck = self.rng.random()
         if luck < 0.08 and host.sent:
-            self._produce(host, self.chance.choice(host.sent))
+            self._produce(host, self.rng.choice(host.sent))
         elif luck < 0.15 and host.late:
-            self._produce(host, host.late.pop(self.chance.randrange(len(host.late))))
+            self._produce(host, host.late.pop(self.rng.randrange(len(host.late))))
         else:
             self._send_new(host, luck)
 
     def _ticks(self):
-        return {(self.chance.randrange(16), self.chance.randrange(64)):
-                self.chance.randint(1, 3) for _ in range(self.chance.randint(1, 4))}
+        return {(self.rng.randrange(16), self.rng.randrange(64)):
+                self.rng.randint(1, 3) for _ in range(self.rng.randint(1, 4))}
 
     def _at_ms(self):
-        """Now, or long ago."""
-        luck = self.chance.random()
-        ago_s = 0 if luck < 0.5 else self.chance.uniform(*(LATE_S if luck < 0.85 else OLD_S))
+        """The current time, or a time of a past hour or day."""
+        luck = self.rng.random()
+        ago_s = 0 if luck < 0.5 else self.rng.uniform(*(LATE_S if luck < 0.85 else OLD_S))
         return int((time.time() - ago_s) * 1000)
 
     def _send_plain(self):
         self.plain += 1
         at_ms = self._at_ms()
-        if self.chance.random() < 0.3:
+        if self.rng.random() < 0.3:
             sizes = {stack: 1000 * ticks for stack, ticks in self._ticks().items()}
             self._put(heap_message(self.protos, "chaos", at_ms, sizes, node="plain",
                                    pid=self.plain % 3), anywhere=True)
@@ -150,16 +150,16 @@ class Sender(threading.Thread):
 
     def _put(self, value, anywhere, **more):
         if anywhere:
-            partition = self.chance.randrange(self.partitions)
+            partition = self.rng.randrange(self.partitions)
             try:
                 self.producer.produce(self.cell.topic, value, partition=partition, **more)
                 return
             except confluent_kafka.KafkaException:
-                pass  # the client has not heard of a new partition yet
+                pass  # the client does not know a new partition yet
         self.producer.produce(self.cell.topic, value, **more)
 
     def finish(self, timeout):
-        """Stop for the time being: all that was held back is sent and Kafka has all of it."""
+        """Pause: send all deferred batches and wait until Kafka has acknowledged everything."""
         self.idle.clear()
         self.paused.set()
         ends = time.monotonic() + timeout
@@ -170,7 +170,7 @@ class Sender(threading.Thread):
             for batch in host.late:
                 self._produce(host, batch)
             host.late = []
-        assert self.producer.flush(timeout) == 0, "Kafka did not take all that was sent"
+        assert self.producer.flush(timeout) == 0, "Kafka did not acknowledge every message"
 
     def close(self):
         self.ended.set()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""side_by_side - several stories at once, since most of each is waiting.
+"""side_by_side - run several scenarios concurrently, since most of each is waiting.
 
-A story is a generator that yields while it waits. All run on the one thread, because a process is
+A scenario is a generator that yields while it waits. All run on one thread, because a process is
 tied to the thread that started it.
 
-    def story():
+    def scenario():
         service.launch()
         yield from until(service.ready, "it is ready")
 """
@@ -12,7 +12,7 @@ import time
 
 from harness import waiting
 
-DEADLINE = 90  # on a machine that does other things too
+DEADLINE = 90  # seconds, on a machine that has other work
 STEP_S = 0.05
 
 
@@ -21,8 +21,8 @@ def until(predicate, what, deadline=DEADLINE):
     return waiting(predicate, deadline, what)
 
 
-class Meeting:
-    """Stories wait here for each other; the last to come does what all of them waited for."""
+class Barrier:
+    """Scenarios wait here for each other. The last one to arrive calls `act`."""
 
     def __init__(self, expected, act):
         self.missing, self.act, self.is_over = expected, act, False
@@ -32,16 +32,16 @@ class Meeting:
         if self.missing == 0:
             self.act()
             self.is_over = True
-        yield from until(lambda: self.is_over, "all have come")
+        yield from until(lambda: self.is_over, "all scenarios are at the barrier")
 
 
-def play(stories):
-    """Let all of {name: generator} come to their ends; {name: what it failed with, or None}."""
-    ends, going = {}, dict(stories)
+def run_all(scenarios):
+    """Run all of {name: generator} to their ends. Returns {name: the exception or None}."""
+    ends, going = {}, dict(scenarios)
     while going:
-        for name, story in list(going.items()):
+        for name, scenario in list(going.items()):
             try:
-                next(story)
+                next(scenario)
                 continue
             except StopIteration:
                 ends[name] = None

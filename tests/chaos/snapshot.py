@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""snapshot - PostgreSQL's data as they were a while ago: taken with pg_basebackup while all goes
-on, and put in the place of those there are.
+"""snapshot - an older copy of PostgreSQL's data: made with pg_basebackup while the load runs, and
+restored in place of the current data.
 """
 import os
 import shutil
@@ -14,34 +14,34 @@ from local.process import as_user, clean_environment
 from local.servers import PG_BIN
 
 AGE_S = 2        # ten flush intervals
-MESSAGES = 20    # that going back takes away at least
+MESSAGES = 20    # that a restore loses at least
 
 
 @dataclass
-class Gone:
-    """What going back would take away."""
+class RestoreLoss:
+    """What a restore would lose."""
     seconds: float
-    messages: int    # at least so many
+    messages: int    # a lower bound
 
 
 class Snapshot:
-    """One at a time: `tend` begins it and sees it through; `put_back` uses it up."""
+    """One at a time: `poll` starts and completes it; `restore` consumes it."""
 
     def __init__(self, cell):
         self.cell, self.postgres = cell, cell.fleet.postgres
         self.data = self.postgres.data.resolve()
         self.place = self.data.with_name("snapshot")
-        self.running = self.taken = self.stored = None
+        self.running = self.made_at = self.stored = None
         self.made = 0
 
-    def tend(self):
-        """To be called now and then."""
+    def poll(self):
+        """Start a snapshot or record that it is complete. To be called periodically."""
         if self.running is None and self.stored is None and self.postgres.alive():
             self._begin()
         elif self.running and self.running.poll() is not None:
             done, self.running = self.running.returncode == 0, None
             self.stored = self._count_stored() if done else None
-            self.taken = time.monotonic()
+            self.made_at = time.monotonic()
             self.made += done
 
     def _begin(self):
@@ -56,30 +56,30 @@ class Snapshot:
             env=clean_environment(), cwd="/", **as_user("postgres"))
 
     def _count_stored(self):
-        """Messages stored by now, and so at most in the snapshot."""
+        """Messages stored now: an upper bound of those in the snapshot."""
         try:
             return self.cell.rows("SELECT coalesce(sum(next_offset), 0)::bigint"
                                   " FROM consumer_offset WHERE topic = %s", self.cell.topic)[0][0]
         except psycopg.Error:
             return None
 
-    def gone_since(self):
-        """What put_back() would take away; None when there is no snapshot that is old enough."""
-        if self.running or self.stored is None or time.monotonic() - self.taken < AGE_S:
+    def lost_by_restore(self):
+        """What restore() would lose; None if no snapshot is old enough."""
+        if self.running or self.stored is None or time.monotonic() - self.made_at < AGE_S:
             return None
         now = self._count_stored()
         if now is None or now - self.stored < MESSAGES:
             return None
-        return Gone(time.monotonic() - self.taken, now - self.stored)
+        return RestoreLoss(time.monotonic() - self.made_at, now - self.stored)
 
-    def put_back(self):
-        """PostgreSQL is down."""
+    def restore(self):
+        """Replace the data. PostgreSQL must be down."""
         shutil.rmtree(self.data)
         self.place.rename(self.data)
         self.stored = None
 
-    def forget(self):
-        """Of another cell, or too old."""
+    def discard(self):
+        """Remove the snapshot."""
         if self.running:
             self.running.kill()
             self.running.wait()

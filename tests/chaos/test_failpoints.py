@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""At each failpoint (docs/failpoints.md) a process is killed, one is stopped for longer than Kafka
-waits for it, and one stands there while PostgreSQL or Kafka is killed: what is stored is what the
-topic holds, each batch once.
+"""Failpoints (docs/failpoints.md): at each one a process is killed, or stopped for longer than
+Kafka's session timeout, or stopped while PostgreSQL or Kafka is killed. PostgreSQL stores exactly
+the batches of the topic, each once.
 
-Chance seldom meets these moments (test_chaos.py); here each is met every time. The cases of a kind
-run side by side, since most of the time goes by until somebody misses somebody. Some by hand:
+Random faults seldom hit these moments (test_chaos.py); here each is hit every time. The cases of a
+kind run concurrently, since most of the time is spent waiting for timeouts. To run some of them:
 
     /usr/bin/python3 -m pytest -s tests/chaos -k "failpoint and in-copy"
 """
@@ -13,10 +13,10 @@ import re
 
 import pytest
 
-from blows import SERVERS
+from server_kills import SERVERS
 from failpoint_cases import AgentCase, IngesterCase
 from harness import ROOT
-from side_by_side import Meeting, play
+from side_by_side import Barrier, run_all
 
 INGESTER_POINTS = ("in-revoke", "after-series", "in-copy", "after-copy", "after-fence",
                    "after-commit", "before-compaction", "in-compaction", "in-rollup",
@@ -32,25 +32,25 @@ def cases(points, whats):
 
 
 def selected(request):
-    """The cases of a fixture's tests that will run, as (point, what)."""
+    """The selected cases of a fixture's tests, as (point, what)."""
     return [(item.callspec.params["point"], item.callspec.params["what"])
             for item in request.session.items
             if request.fixturename in getattr(item, "fixturenames", ())]
 
 
 def played(servers, protos, request):
-    """{(point, what): (case, what failed or None)} when all cases have come to their ends."""
+    """{(point, what): (case, its exception or None)}, after all cases have ended."""
     names = selected(request)
-    before, blow = SERVERS.get(names[0][1], (contextlib.nullcontext, None))
-    meeting = Meeting(len(names), lambda: blow(servers))
+    before, kill = SERVERS.get(names[0][1], (contextlib.nullcontext, None))
+    barrier = Barrier(len(names), lambda: kill(servers))
     with contextlib.ExitStack() as cells:
         made = {}
         for point, what in names:
             kind = AgentCase if point in AGENT_POINTS else IngesterCase
-            made[point, what] = kind(servers, protos, point, what, meeting)
+            made[point, what] = kind(servers, protos, point, what, barrier)
             cells.enter_context(made[point, what].cell)
         with before(servers):
-            ends = play({name: case.story() for name, case in made.items()})
+            ends = run_all({name: case.scenario() for name, case in made.items()})
         yield {name: (case, ends[name]) for name, case in made.items()}
 
 
@@ -81,28 +81,28 @@ def judge(made, point, what):
 
 
 @cases(INGESTER_POINTS, ["kill", "stop"])
-def test_an_ingester_may_be_killed_or_stopped_at_any_failpoint(ingesters_away, point, what):
-    """Nothing is lost or doubled, and nobody waits for the one that is away."""
+def test_no_sample_is_lost_if_an_ingester_is_killed_or_stopped(ingesters_away, point, what):
+    """The other ingester goes on meanwhile."""
     judge(ingesters_away, point, what)
 
 
 @cases(AGENT_POINTS, ["kill", "stop"])
-def test_an_agent_may_be_killed_or_stopped_at_any_failpoint(agents_away, point, what):
-    """Each batch of its spool is stored once, and its sum closes."""
+def test_no_sample_is_lost_if_an_agent_is_killed_or_stopped(agents_away, point, what):
+    """Each batch of its spool is stored once, and its balance holds."""
     judge(agents_away, point, what)
 
 
 @cases(INGESTER_POINTS, ["postgres-killed"])
-def test_postgres_may_be_killed_while_an_ingester_is_at_any_failpoint(postgres_killed, point, what):
+def test_no_sample_is_lost_if_postgres_is_killed(postgres_killed, point, what):
     judge(postgres_killed, point, what)
 
 
 @cases(INGESTER_POINTS + AGENT_POINTS, ["kafka-killed"])
-def test_kafka_may_be_killed_while_a_process_is_at_any_failpoint(kafka_killed, point, what):
+def test_no_sample_is_lost_if_kafka_is_killed(kafka_killed, point, what):
     judge(kafka_killed, point, what)
 
 
-def test_every_failpoint_there_is_has_its_cases():
+def test_every_documented_failpoint_has_test_cases():
     page = (ROOT / "docs" / "failpoints.md").read_text()
     tried = [(name, "ingester") for name in INGESTER_POINTS]
     tried += [(name, "agent") for name in AGENT_POINTS]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""topic - what the topic holds, read by Kafka's Python client and protoc's classes alone, and what
-has to be stored of it.
+"""topic - reads the topic with Kafka's Python client and protoc's classes only, and derives the
+contents that PostgreSQL must have.
 
-`Truth` reads the topic. `Ledger` adds up its messages below given offsets: whatever the offsets in
-PostgreSQL are, the rest of PostgreSQL must be what the ledger says at these offsets, no sample more
-and none less. truth.py holds it against what is stored.
+`Truth` reads the topic. `Ledger` adds up its messages below given offsets: for any offsets in
+PostgreSQL, the other tables must equal the ledger at these offsets, to the sample. truth.py
+compares both.
 """
 import time
 from collections import Counter, defaultdict
@@ -19,42 +19,42 @@ from harness import wait_until
 
 @dataclass(frozen=True)
 class Message:
-    spool: tuple = None     # (host, epoch); None: it has no number
+    spool: tuple = None     # (host, epoch); None: it has no sequence number
     number: int = 0
-    samples: int = 0        # to be stored
+    samples: int = 0        # that must be stored
     value: int = 0          # nanoseconds of CPU in them
     is_rejected: bool = False
 
 
 @dataclass(frozen=True)
-class Said:
-    """An agent's word with a batch, and the batch."""
+class Reported:
+    """The counts that an agent reported with a batch, and the counts of the batch itself."""
     sampled: int
     lost: dict
-    batch: int = 0          # samples of the batch, as the agent says
-    samples: int = 0        # and as they are
+    batch: int = 0          # samples of the batch, as reported
+    samples: int = 0        # samples of the batch, as counted
 
 
 @dataclass
 class Account:
-    """What is kept of a spool: `numbers` came so often each."""
+    """The expected state of a spool; `numbers` counts the messages of each sequence number."""
     numbers: Counter = field(default_factory=Counter)
     highest: int = 0
     stored: int = 0         # samples
     value: int = 0          # nanoseconds of CPU in them
-    duplicates: int = 0     # batches, and so the next
+    duplicates: int = 0     # batches, like the next field
     rejected: int = 0
     rejected_samples: int = 0
 
-    def add(self, message, said):
+    def add(self, message, reported):
         self.numbers[message.number] += 1
         if self.numbers[message.number] > 1:
             self.duplicates += 1
             return
         self.highest = max(self.highest, message.number)
-        self._count(message, said, 1)
+        self._count(message, reported, 1)
 
-    def remove(self, message, said):
+    def remove(self, message, reported):
         self.numbers[message.number] -= 1
         if self.numbers[message.number]:
             self.duplicates -= 1
@@ -62,23 +62,23 @@ class Account:
         del self.numbers[message.number]
         while self.highest and self.highest not in self.numbers:
             self.highest -= 1
-        self._count(message, said, -1)
+        self._count(message, reported, -1)
 
-    def _count(self, message, said, sign):
+    def _count(self, message, reported, sign):
         self.stored += sign * message.samples
         self.value += sign * message.value
         if message.is_rejected:
             self.rejected += sign
-            self.rejected_samples += sign * said.batch
+            self.rejected_samples += sign * reported.batch
 
 
 class Truth:
-    """The topic so far."""
+    """The messages of the topic that have been read."""
 
     def __init__(self, cell, protos):
         self.cell, self.protos = cell, protos
         self.messages = defaultdict(list)  # {partition: [Message by offset]}
-        self.said = defaultdict(dict)      # {spool: {number: Said}}
+        self.reported = defaultdict(dict)      # {spool: {number: Reported}}
         self.values = Counter()            # {(node, pid): nanoseconds}
         self.stacks = Counter()            # {(node, comm, root, ..., leaf): nanoseconds}
         self.places = defaultdict(list)    # {(spool, number): [(partition, offset)]}
@@ -90,20 +90,20 @@ class Truth:
 
     @property
     def spools(self):
-        """{spool: Account} of all there is."""
+        """{spool: Account} of all messages."""
         ledger = Ledger(self)
         ledger.move(self.ends)
         return ledger.accounts
 
     def read(self, deadline=60):
-        """Read what has come since."""
+        """Read the messages that have arrived since the last call."""
         consumer = confluent_kafka.Consumer(self.cell.kafka_settings(**{
             "group.id": "truth", "enable.auto.commit": False, "auto.offset.reset": "error"}))
         try:
             topic = self.cell.topic
             partitions = consumer.list_topics(topic, timeout=20).topics[topic].partitions
             wanted = {p: wait_until(lambda p=p: high_of(consumer, topic, p), deadline,
-                                    f"Kafka says where {topic}/{p} ends")[0] for p in partitions}
+                                    f"Kafka returns the end of {topic}/{p}")[0] for p in partitions}
             consumer.assign([confluent_kafka.TopicPartition(topic, p, len(self.messages[p]))
                              for p in partitions])
             ends = time.monotonic() + deadline
@@ -111,38 +111,39 @@ class Truth:
                 assert time.monotonic() < ends, f"the topic was not read: {self.ends}, {wanted}"
                 message = consumer.poll(0.2)
                 if message is not None and not message.error():
-                    self._take(message)
+                    self._add(message)
         finally:
             consumer.close()
 
-    def _take(self, record):
+    def _add(self, record):
         messages = self.messages[record.partition()]
         assert record.offset() == len(messages), (
             f"Kafka skipped from {len(messages)} to {record.offset()}")
         headers = dict(record.headers() or ())
         if "decima-seq" in headers:
-            messages.append(self._take_numbered(record, headers))
+            messages.append(self._add_numbered(record, headers))
         else:
             samples, value = self._count(record.value(), None)
             messages.append(Message(samples=samples, value=value))
 
-    def _take_numbered(self, record, headers):
+    def _add_numbered(self, record, headers):
         spool = record.key().decode(), int(headers["decima-epoch"])
         number = int(headers["decima-seq"])
         self.places[spool, number].append((record.partition(), record.offset()))
         status = self.protos.status.AgentStatus.FromString(headers.get("decima-status", b""))
-        is_new = number not in self.said[spool]
+        is_new = number not in self.reported[spool]
         try:
             samples, value = self._count(record.value(), (spool, number) if is_new else None,
                                          is_new)
             message = Message(spool, number, samples, value)
         except DecodeError:
             message = Message(spool, number, is_rejected=True)
-        said = Said(status.sampled, {c.reason.decode(): c.samples for c in status.lost if c.samples},
-                    status.batch_samples, message.samples)
-        assert is_new or said == self.said[spool][number], (
-            f"{spool} batch {number} came with another word: {said}, {self.said[spool][number]}")
-        self.said[spool][number] = said
+        lost = {c.reason.decode(): c.samples for c in status.lost if c.samples}
+        reported = Reported(status.sampled, lost, status.batch_samples, message.samples)
+        assert is_new or reported == self.reported[spool][number], (
+            f"{spool} batch {number} came with other counts: {reported},"
+            f" {self.reported[spool][number]}")
+        self.reported[spool][number] = reported
         return message
 
     def _count(self, value, batch, counts=True):
@@ -165,7 +166,7 @@ class Truth:
 
 
 def high_of(consumer, topic, partition):
-    """In a list, since it may be 0; none for a moment after Kafka has come back."""
+    """The end offset, in a list, since 0 is false. Raises AssertionError while Kafka restarts."""
     place = confluent_kafka.TopicPartition(topic, partition)
     try:
         return [consumer.get_watermark_offsets(place, timeout=20)[1]]
@@ -193,17 +194,17 @@ def samples_of(message):
 
 
 class Ledger:
-    """What must be stored when everything below some offsets is, and nothing else."""
+    """The contents of PostgreSQL if exactly the messages below given offsets are stored."""
 
     def __init__(self, truth):
         self.truth = truth
         self.offsets = Counter()
         self.accounts = defaultdict(Account)
-        self.plain = 0  # samples of messages without a number, and so the next
+        self.plain = 0  # samples of messages without a number; plain_value: nanoseconds
         self.plain_value = 0
 
     def move(self, offsets):
-        """To other offsets, higher or lower ones."""
+        """Move to other offsets, higher or lower ones."""
         for partition in self.offsets.keys() | offsets.keys():
             here, there = self.offsets[partition], offsets.get(partition, 0)
             messages = self.truth.messages[partition]
@@ -219,7 +220,7 @@ class Ledger:
             self.plain_value += sign * message.value
             return
         account = self.accounts[message.spool]
-        how(account, message, self.truth.said[message.spool][message.number])
+        how(account, message, self.truth.reported[message.spool][message.number])
         if not account.numbers:
             del self.accounts[message.spool]
 

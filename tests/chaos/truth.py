@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""truth - what is stored, and every difference in words between that and the topic (topic.py)."""
+"""truth - compares PostgreSQL with the topic (topic.py); each difference is a sentence."""
 import re
 import time
 from collections import Counter
@@ -18,10 +18,10 @@ HOSTS = """SELECT host, epoch, highest, missing::text, gap, sampled, lost, store
 
 
 @dataclass
-class Look:
+class Observation:
     """One snapshot of PostgreSQL."""
     at: float
-    started: object     # when this PostgreSQL was
+    started: object     # when this PostgreSQL was started
     offsets: dict
     hosts: dict         # {(host, epoch): Row}
     samples: int        # in all chunks
@@ -45,8 +45,8 @@ def offsets(cell):
     return dict(cell.rows(OFFSETS, cell.topic))
 
 
-def look_at(db, topic):
-    """A Look through a connection."""
+def observe(db, topic):
+    """Make an Observation over a connection."""
     with db.transaction():
         db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         started, = db.execute("SELECT pg_postmaster_start_time()").fetchone()
@@ -57,28 +57,30 @@ def look_at(db, topic):
             numbers_missing = {n for first, end in ranges for n in range(int(first), int(end))}
             hosts[host, epoch] = Row(highest, numbers_missing, *numbers)
         samples, = db.execute(SAMPLES).fetchone()
-    return Look(time.monotonic(), started, offsets, hosts, samples)
+    return Observation(time.monotonic(), started, offsets, hosts, samples)
 
 
-def look_faults(look, ledger):
-    """A ledger at the look's offsets, and what is stored."""
-    for spool in sorted(ledger.accounts.keys() | look.hosts.keys()):
-        if spool not in look.hosts:
-            yield f"{spool} is not stored, and its batches up to {look.offsets} are"
+def observation_differences(observation, ledger):
+    """Compare an observation with a ledger at the same offsets."""
+    for spool in sorted(ledger.accounts.keys() | observation.hosts.keys()):
+        if spool not in observation.hosts:
+            yield (f"{spool} is not in agent_status, but its batches are stored up to"
+                   f" {observation.offsets}")
         elif spool not in ledger.accounts:
-            yield f"{spool} is stored, and no batch of it is: {look.hosts[spool]}"
+            yield (f"{spool} is in agent_status, but no batch of it is stored:"
+                   f" {observation.hosts[spool]}")
         else:
-            yield from row_faults(spool, look.hosts[spool], ledger)
-    if look.samples != ledger.total():
-        yield (f"{look.samples} samples are in the chunks, {ledger.total()} in the messages"
-               f" up to {look.offsets}")
+            yield from row_differences(spool, observation.hosts[spool], ledger)
+    if observation.samples != ledger.total():
+        yield (f"{observation.samples} samples are in the chunks, {ledger.total()} in the messages"
+               f" up to {observation.offsets}")
 
 
-def row_faults(spool, row, ledger):
-    account, said = ledger.accounts[spool], ledger.truth.said[spool]
+def row_differences(spool, row, ledger):
+    account, reported = ledger.accounts[spool], ledger.truth.reported[spool]
     unseen = set(range(1, account.highest + 1)) - account.numbers.keys()
-    word = said[account.highest]
-    wanted = Row(account.highest, unseen, 0, word.sampled, sum(word.lost.values()), account.stored,
+    last = reported[account.highest]
+    wanted = Row(account.highest, unseen, 0, last.sampled, sum(last.lost.values()), account.stored,
                  account.duplicates, account.rejected, account.rejected_samples, 0)
     for name, value in vars(wanted).items():
         if vars(row)[name] != value:
@@ -86,10 +88,10 @@ def row_faults(spool, row, ledger):
                    f" {brief(value)} in the messages"
                    f"{ledger_places(ledger, spool, vars(row)[name], value)}")
     in_flight = row.sampled - row.lost - row.stored - row.rejected_samples
-    waiting = sum(said[n].samples or said[n].batch for n in unseen if n in said)
+    waiting = sum(reported[n].samples or reported[n].batch for n in unseen if n in reported)
     if in_flight != waiting:
         yield (f"{spool}: sampled {row.sampled} = stored {row.stored} + lost {row.lost} + rejected"
-               f" {row.rejected_samples} + in flight {in_flight}, and {brief(unseen)} hold"
+               f" {row.rejected_samples} + in flight {in_flight}, but {brief(unseen)} have"
                f" {waiting}")
 
 
@@ -101,7 +103,7 @@ def brief(value):
 
 
 def ledger_places(ledger, spool, have, wanted):
-    """Where on the topic the batches are that one knows and the other does not."""
+    """The places on the topic of the batches in which the two sets differ."""
     if not isinstance(have, set):
         return ""
     return "; they are at " + ", ".join(
@@ -109,46 +111,47 @@ def ledger_places(ledger, spool, have, wanted):
         for n in sorted(have ^ wanted)[:SHOWN])
 
 
-def agent_faults(truth, node, counted):
-    """What the topic says of a real agent that has ended: its numbers have no gaps, each of its
-    sums closes, and the last one is of all that the kernel has counted."""
-    spools = [spool for spool in truth.said if spool[0].startswith(f"{node}/")]
+def agent_differences(truth, node, counted):
+    """Check the batches of a real agent that has ended: its sequence numbers have no gaps, each
+    balance holds, and the last one covers all samples that the kernel side has counted."""
+    spools = [spool for spool in truth.reported if spool[0].startswith(f"{node}/")]
     if len(spools) != 1:
         yield f"{node} has {len(spools)} spools: {spools}"
     for spool in spools:
-        batches, put = truth.said[spool], 0
+        batches, put = truth.reported[spool], 0
         if sorted(batches) != list(range(1, len(batches) + 1)):
             yield f"{spool}: the numbers have gaps: {sorted(batches)}"
         for number in sorted(batches):
-            said = batches[number]
-            put += said.samples
-            if said.batch != said.samples:
-                yield f"{spool}: batch {number} holds {said.samples} samples, its word: {said}"
-            if said.sampled != put + sum(said.lost.values()):
-                yield f"{spool}: {put} samples are in batches to {number}, the agent's word: {said}"
+            reported = batches[number]
+            put += reported.samples
+            if reported.batch != reported.samples:
+                yield (f"{spool}: batch {number} holds {reported.samples} samples,"
+                       f" but reports {reported}")
+            if reported.sampled != put + sum(reported.lost.values()):
+                yield f"{spool}: {put} samples are in batches 1 to {number}, reported: {reported}"
         if batches[max(batches)].sampled != counted:
-            yield f"{spool}: the kernel has sampled {counted}, the last word: {batches[max(batches)]}"
+            yield (f"{spool}: the kernel has sampled {counted},"
+                   f" the last report is {batches[max(batches)]}")
 
 
 def differences(truth: Truth, began):
-    """A sentence for each; none when all that is on the topic is stored, once."""
+    """A sentence for each difference; empty if each message of the topic is stored once."""
     ledger = Ledger(truth)
     ledger.move(truth.ends)
     with truth.cell.connect() as db:
-        found = list(look_faults(look_at(db, truth.cell.topic), ledger))
+        found = list(observation_differences(observe(db, truth.cell.topic), ledger))
     values = stored_values(truth.cell, began - OLD_S[1])
     for key in sorted(truth.values.keys() | values.keys()):
         if truth.values[key] == values[key]:
             continue
         places = {batch: truth.places[batch] for batch in sorted(truth.batches_of[key])[:SHOWN]}
         found.append(f"node {key[0]} pid {key[1]}: {values[key]} ns are stored,"
-                     f" {truth.values[key]} were sent, by {places or 'messages without a number'}"
-                     )
-    return shown(found) + stack_faults(truth, began - OLD_S[1])
+                     f" {truth.values[key]} were sent, by {places or 'messages without a number'}")
+    return shown(found) + stack_differences(truth, began - OLD_S[1])
 
 
-def stack_faults(truth, began):
-    """Of whole hours, which are answered from their sums where there are any."""
+def stack_differences(truth, began):
+    """Differences by stack. The window is whole hours, so the querier reads rollups if it can."""
     first = int(began) - int(began) % HOUR_S
     have = truth.cell.collapsed(group_by="node,comm", start=first,
                                 end=first + (int(time.time() - first) // HOUR_S + 1) * HOUR_S)
@@ -171,7 +174,7 @@ def shown(found):
 
 
 def stored_values(cell, began):
-    """{(node, pid): nanoseconds}, as the querier tells it."""
+    """{(node, pid): nanoseconds}, read from the querier."""
     found = Counter()
     stacks = cell.collapsed(group_by="node,pid", start=f"{began:.3f}",
                             end=f"{time.time() + 1:.3f}")

@@ -67,7 +67,7 @@ def engine():
         raise NoEngine(why)
     PLACE.mkdir(parents=True, exist_ok=True)
     with open(PLACE / "lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one engine, whoever tests
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one engine for all test runs
         with started() as environment:
             yield environment, True
 

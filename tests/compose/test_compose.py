@@ -49,7 +49,7 @@ class Hosts:
         self.sequence = self.failed = 0
 
     def send(self, ticks=10):
-        """A batch from each, of addresses that nobody has asked for before."""
+        """A batch from each, of addresses that no request has named before."""
         self.sequence += 1
         sampled = self.sequence * ticks
         for name in self.names:
@@ -60,10 +60,10 @@ class Hosts:
             self.producer.produce(
                 "otlp_profiles", key=f"{name}/host".encode(),
                 value=cpu_message(self.protos, "made", stack, node=name),
-                headers=headers(self.sequence, status=status), on_delivery=self._told)
+                headers=headers(self.sequence, status=status), on_delivery=self._delivered)
             self.producer.poll(0)
 
-    def _told(self, error, _):
+    def _delivered(self, error, _):
         self.failed += error is not None
 
     def flush(self):
@@ -209,10 +209,10 @@ def test_three_ingesters_two_queriers_and_two_symbolizers_share_the_work(fleet, 
 
 def test_a_link_made_by_one_querier_opens_at_the_other(fleet):
     first, second = fleet.containers("querier")
-    wish = json.dumps({"query": '{node="contained"}', "start": time.time() - 60,
-                       "end": time.time()})
+    request = json.dumps({"query": '{node="contained"}', "start": time.time() - 60,
+                          "end": time.time()})
 
-    made = json.loads(fleet.ask(first, "/api/v1/share", method="POST", body=wish))["data"]
+    made = json.loads(fleet.ask(first, "/api/v1/share", method="POST", body=request))["data"]
     answers = [json.loads(fleet.ask(querier, f"/api/v1/query?share={made['id']}&report=table"))
                for querier in (first, second)]
 
@@ -264,8 +264,8 @@ def test_down_and_up_again_loses_nothing(fleet, hosts, figure):
         return agent if agent["sampled"] > sampled and agent["in_flight"] == 0 else None
 
     agent = wait_until(goes_on, 100, "the agent's counts go on", every=0.5)
-    figure(f"down and up: {agent['sampled']} samples of the agent sampled, {agent['stored']} stored, "
-           f"lost {agent['lost'] or 'none'}")
+    figure(f"down and up: {agent['sampled']} samples of the agent sampled, {agent['stored']}"
+           f" stored, lost {agent['lost'] or 'none'}")
     assert agent["sampled"] == agent["stored"] + sum(agent["lost"].values())
     assert set(agent["lost"]) == set()
     hosts.send()

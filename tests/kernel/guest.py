@@ -33,12 +33,12 @@ class Failed(AssertionError):
 
 def libraries(program):
     """Paths of the shared libraries of a program, with its loader; none if it is static."""
-    told = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
-    return re.findall(r"(?:=> |^\s*)(/\S+) \(0x", told.stdout, re.MULTILINE)
+    result = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
+    return re.findall(r"(?:=> |^\s*)(/\S+) \(0x", result.stdout, re.MULTILINE)
 
 
 def cpio_entry(name, mode, data, number):
-    """One file of an archive in the "newc" format; initramfs.rst of the kernel tells it."""
+    """One file of an archive in the "newc" format; described in initramfs.rst of the kernel."""
     fields = [number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0]
     head = b"070701" + b"".join(b"%08x" % f for f in fields) + name.encode() + b"\0"
     return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)

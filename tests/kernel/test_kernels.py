@@ -87,9 +87,9 @@ def test_shells_that_live_for_a_moment_are_counted_by_pid(kernel):
     assert {labels["comm"] for labels, _ in crowd} <= {"sh", "spawn"}
 
 
-def test_stacks_in_the_middle_of_an_exec_are_told_as_such(kernel, figure):
-    """Emulated, an exec takes so long that ticks fall into one; without the bit that tells them
-    they would want a table."""
+def test_stacks_in_the_middle_of_an_exec_are_reported_as_exec(kernel, figure):
+    """An emulated exec is slow, so ticks fall into it. Without the flag of such stacks the agent
+    would request an unwind table for them."""
     pids = {str(child[0]) for child in kernel.said("spawn")["children"]}
     ends = [end for pid, end in re.findall(r'msg="stack truncated" pid=(\d+) .*? end=(\w+)',
                                            kernel.text("agent.log")) if pid in pids]

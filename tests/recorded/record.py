@@ -128,7 +128,7 @@ class Clean:
         return self.words[index]
 
     def entry(self, table, index):
-        """The entry of a table, with all it speaks of: its new index."""
+        """Copy the entry of a table and all entries that it references. Returns its new index."""
         if (table, index) in self.moved:
             return self.moved[table, index]
         old = getattr(self.old.dictionary, f"{table}_table")[index]

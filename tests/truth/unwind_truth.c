@@ -68,9 +68,9 @@ static void score_cause(struct score *score, struct arena *arena, const char *te
  * The cause of the difference of two walks that agree on `same` frames: what one of them did with
  * the last of these frames.
  */
-static void tell_difference(struct score *score, struct arena *arena,
-			    const struct process_places *process, const struct walked *ours,
-			    const struct walked *theirs, size_t same)
+static void count_difference(struct score *score, struct arena *arena,
+			     const struct process_places *process, const struct walked *ours,
+			     const struct walked *theirs, size_t same)
 {
 	uint64_t last = same ? ours->frames[same - 1] : 0;
 	char text[CAUSE_TEXT], example[CAUSE_TEXT];
@@ -118,7 +118,7 @@ static void compare(struct score *score, struct arena *arena, const struct proce
 	if (same == most)
 		score->equal++;
 	else
-		tell_difference(score, arena, process, ours, theirs, same);
+		count_difference(score, arena, process, ours, theirs, same);
 }
 
 static void print_frames(const struct process_places *process, const struct capture_event *sample,

@@ -98,7 +98,7 @@ static void finds_each_row_of_a_real_library(void **state)
 	}
 }
 
-/* So many rows that the root names index pages, and rules that take two bytes. */
+/* The rows need index pages below the root and rules of two bytes. */
 static void finds_each_row_of_a_large_table(void **state)
 {
 	enum { ROWS = 200000, STRIDE = 3 };

@@ -35,7 +35,7 @@ static inline pid_t side_by_side_start(const struct CMUnitTest *test, FILE *outp
 	exit(cmocka_run_group_tests(alone, NULL, NULL)); /* NOLINT(concurrency-mt-unsafe): alone */
 }
 
-static inline void side_by_side_tell(FILE *output)
+static inline void side_by_side_print(FILE *output)
 {
 	char line[512];
 
@@ -65,7 +65,7 @@ static inline int side_by_side_run(const struct CMUnitTest *tests, size_t count)
 
 		printf("%sok %zu - %s\n", good ? "" : "not ", i + 1, tests[i].name);
 		if (!good)
-			side_by_side_tell(outputs[i]);
+			side_by_side_print(outputs[i]);
 		fclose(outputs[i]);
 		failed += !good;
 	}

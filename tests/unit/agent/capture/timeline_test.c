@@ -8,7 +8,7 @@
 
 static char output[256];
 
-static void tell_event(void *self, const struct sideband_record *record)
+static void on_event(void *self, const struct sideband_record *record)
 {
 	size_t len = strlen(output);
 
@@ -17,7 +17,7 @@ static void tell_event(void *self, const struct sideband_record *record)
 		 STR_ARG(record->path));
 }
 
-static void tell_sample(void *self, const struct sample_record *record)
+static void on_sample(void *self, const struct sample_record *record)
 {
 	size_t len = strlen(output);
 
@@ -26,7 +26,7 @@ static void tell_sample(void *self, const struct sample_record *record)
 		 (int)record->frames[0]);
 }
 
-static const struct timeline_sink sink = { .event = tell_event, .sample = tell_sample };
+static const struct timeline_sink sink = { .event = on_event, .sample = on_sample };
 
 static void ignore_event(void *self, const struct sideband_record *record)
 {

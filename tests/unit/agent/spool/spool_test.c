@@ -244,7 +244,7 @@ static void a_batch_counted_as_dropped_does_not_come_back_after_a_crash(void **s
 	fixture_close(&f);
 }
 
-static void spoil(const char *path, off_t at)
+static void corrupt(const char *path, off_t at)
 {
 	AUTO_FD fd = open(path, O_RDWR);
 	char byte;
@@ -266,7 +266,7 @@ static void a_corrupt_batch_is_set_aside_and_counted_and_the_next_one_is_sent(vo
 	put(&f, "one", 10);
 	put(&f, "two", 20);
 	put(&f, "three", 30);
-	spoil(batch_path(&f, 1, ".batch"), SPOOL_HEADER_SIZE + 2);
+	corrupt(batch_path(&f, 1, ".batch"), SPOOL_HEADER_SIZE + 2);
 	assert_int_equal(truncate(batch_path(&f, 2, ".batch"), 70), 0);
 	spool_close(&f.spool);
 
@@ -395,7 +395,7 @@ static void a_lost_meta_begins_a_new_epoch_and_old_batches_keep_theirs(void **st
 	fixture_open(&f, 1 << 20);
 	put(&f, "one", 1);
 	epoch = f.spool.epoch;
-	spoil(str_z(&f.arena, str_format(&f.arena, "%s/spool/meta", f.scratch.path)), 9);
+	corrupt(str_z(&f.arena, str_format(&f.arena, "%s/spool/meta", f.scratch.path)), 9);
 	spool_close(&f.spool);
 
 	fixture_open(&f, 1 << 20);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""blows - what happens to a server while a process stands at a failpoint."""
+"""server_kills - kill PostgreSQL or Kafka while a process is stopped at a failpoint."""
 import contextlib
 import os
 import select
@@ -14,8 +14,10 @@ WAL_WRITER = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"
 
 
 @contextlib.contextmanager
-def commits_held(servers):
-    """PostgreSQL writes no commit that does not wait for it: they are lost when it is killed."""
+def commits_blocked(servers):
+    """Stop the WAL writer: asynchronous commits are not written and are lost when PostgreSQL is
+    killed.
+    """
     with psycopg.connect(servers.postgres.address("postgres")) as db:
         pid, = db.execute(WAL_WRITER).fetchone()
     writer = os.pidfd_open(pid)
@@ -29,8 +31,8 @@ def commits_held(servers):
 
 
 def kill_postgres(servers):
-    """All of its processes at once, as when a machine ends; and a new start."""
-    os.close(servers.postgres.send(signal.SIGSTOP))  # it makes no more of them
+    """Kill all of its processes at once, as a power failure does, and start it again."""
+    os.close(servers.postgres.send(signal.SIGSTOP))  # it forks no more children
     pid = servers.postgres.pid()
     children = [os.pidfd_open(int(child)) for child in
                 Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
@@ -38,7 +40,7 @@ def kill_postgres(servers):
     for child in children:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(child, signal.SIGKILL)
-        assert select.select([child], [], [], DEADLINE)[0], "a process of PostgreSQL does not end"
+        assert select.select([child], [], [], DEADLINE)[0], "a process of PostgreSQL has not exited"
         os.close(child)
     servers.postgres.launch()
     servers.postgres.wait_ready(servers.postgres.ready, DEADLINE)
@@ -50,6 +52,6 @@ def kill_kafka(servers):
     servers.kafka.wait_ready(servers.kafka.ready, DEADLINE)
 
 
-# How it is all the time before, and the blow.
-SERVERS = {"postgres-killed": (commits_held, kill_postgres),
+# For each case: the context until the kill, and the kill.
+SERVERS = {"postgres-killed": (commits_blocked, kill_postgres),
            "kafka-killed": (contextlib.nullcontext, kill_kafka)}

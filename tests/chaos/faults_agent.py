@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cards_agent - a real agent on this machine, its spool on a small disk of its own, and what is
-done to both: it is killed, stopped, ended and started again; its disk fills and is made room on.
+"""faults_agent - a real agent on this machine with its spool on a small disk of its own, and their
+faults: the agent is killed, stopped, terminated and restarted; its disk fills and is freed again.
 """
 import os
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 from pinned import counted
 
 DISK_BYTES = 1 << 20
-ROOM_BYTES = 8192      # at most so many are left free when it is filled
+ROOM_BYTES = 8192      # upper bound of the free bytes of the full disk
 LEAVING_S = 30
 SPOOLED_S = 60
 
@@ -21,7 +21,7 @@ def can_sample():
 
 
 class SmallDisk:
-    """A file system of its own that can be filled."""
+    """A small file system that can be filled."""
 
     def __init__(self, place):
         self.place = place
@@ -31,7 +31,7 @@ class SmallDisk:
                         place], check=True)
 
     def fill(self, room):
-        """All but `room` bytes."""
+        """Leave `room` free bytes."""
         space = os.statvfs(self.place)
         size = max(0, space.f_bavail * space.f_frsize - room)
         with open(self.ballast, "wb") as file:
@@ -48,7 +48,7 @@ class SmallDisk:
 
 
 class RealAgent:
-    """decima-agent; what it takes depends on what this machine does meanwhile."""
+    """decima-agent; the samples depend on what this machine does meanwhile."""
 
     node = "real"
 
@@ -61,7 +61,7 @@ class RealAgent:
         self.is_stopped = False
 
     def has_begun(self):
-        """It has a spool: on a full disk none can begin."""
+        """Whether it has a spool: it cannot create one on a full disk."""
         return (self.state / "spool" / "meta").exists()
 
     def has_run(self):
@@ -72,7 +72,8 @@ class RealAgent:
         return len(list(self.state.glob("spool/*.batch")))
 
     def counted(self):
-        """What the kernel has taken for it, by the pinned map alone, which outlives it."""
+        """The samples that the kernel side has counted, read from the pinned map: it outlives the
+        agent."""
         return counted(self.service.fleet.bpffs, self.state)
 
     def end(self):
@@ -80,31 +81,31 @@ class RealAgent:
         os.close(self.service.send(signal.SIGTERM))
 
     def check(self):
-        """It ends by our hand only."""
+        """Fail if it has exited without a fault, or has not exited after SIGTERM."""
         code = self.service.exit_code()
         if self.leaving_until and code is not None:
             self.leaving_until = None
         elif self.leaving_until:
             assert time.monotonic() < self.leaving_until, (
-                f"the agent did not stop:\n{self.service.last_words(30)}")
-        # SIGTERM ends a program that has only just been started, and has done nothing yet.
+                f"the agent did not exit after SIGTERM:\n{self.service.last_words(30)}")
+        # SIGTERM kills a program that has not installed its signal handler yet.
         assert code in (None, 0, -signal.SIGKILL, -signal.SIGTERM), (
-            f"the agent ended by itself, with status {code}:\n{self.service.last_words(30)}")
+            f"the agent exited by itself, with status {code}:\n{self.service.last_words(30)}")
 
     def close(self):
         self.service.kill()
         self.disk.close()
 
 
-class AgentCards:
+class AgentFaults:
     def launch_agent(self):
-        """Once it has ended. One that was told to, and was killed on its way, is owed two starts:
-        the second finds it running."""
+        """Start it once it has exited. If it was killed after SIGTERM, two starts are scheduled;
+        the second one finds it running."""
         if not self.agent.service.alive():
             self.agent.leaving_until = None
             self.launch(self.agent.service, self.agent.service.launch)
         elif self.agent.leaving_until:
-            self.later(0.2, 0.2, None, self.launch_agent)
+            self.schedule(0.2, 0.2, None, self.launch_agent)
 
     def _runs(self):
         agent = self.agent
@@ -114,23 +115,23 @@ class AgentCards:
     def kill_agent(self):
         if not self._runs():
             return False
-        self.say("kill -9 the agent")
+        self.log("kill -9 the agent")
         self.agent.service.kill()
-        self.later(0, 2, "start the agent", self.launch_agent)
+        self.schedule(0, 2, "start the agent", self.launch_agent)
         return True
 
     def stop_agent(self):
         if not self._runs():
             return False
-        self.say("SIGSTOP the agent")
+        self.log("SIGSTOP the agent")
         self.agent.service.send(signal.SIGSTOP)
         self.agent_is_stopped()
         return True
 
     def agent_is_stopped(self):
-        """Until it is woken."""
+        """Schedule its SIGCONT."""
         self.agent.is_stopped = True
-        self.later(1, 4, "SIGCONT the agent", self._wake_agent)
+        self.schedule(1, 4, "SIGCONT the agent", self._wake_agent)
 
     def _wake_agent(self):
         self.agent.service.send(signal.SIGCONT)
@@ -139,22 +140,22 @@ class AgentCards:
     def end_agent(self):
         if not self._runs():
             return False
-        self.say("end the agent (SIGTERM)")
+        self.log("terminate the agent (SIGTERM)")
         self.agent.end()
-        self.later(0, 2, "start the agent", self.launch_agent)
+        self.schedule(0, 2, "start the agent", self.launch_agent)
         return True
 
     def fill_disk(self):
         if not self.agent or self.agent.disk.is_full() or not self.agent.has_begun():
             return False
-        room = self.chance.randrange(ROOM_BYTES)
-        self.say(f"the agent's disk fills, {room} bytes are left")
+        room = self.rng.randrange(ROOM_BYTES)
+        self.log(f"the agent's disk fills, {room} bytes are left")
         self.agent.disk.fill(room)
-        self.later(2, 5, "room on the agent's disk", self.agent.disk.make_room)
+        self.schedule(2, 5, "free the agent's disk", self.agent.disk.make_room)
         return True
 
     def settle_agent(self, let_pass):
-        """The agent ends, and Kafka has all that it spooled."""
+        """End the agent and wait until Kafka has all batches of its spool."""
         ends = time.monotonic() + SPOOLED_S
         agent = self.agent
         while True:
