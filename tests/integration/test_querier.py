@@ -298,7 +298,7 @@ def test_a_response_reports_its_statistics(filled, path, params):
     stats = json.loads(filled.api(path, **params)[1])["stats"]
 
     assert stats["rows"] >= 1 and set(stats["seconds"]) == {
-        "wait", "find", "read", "names", "write"}
+        "wait", "find", "read", "symbolize", "write"}
     assert stats["seconds"]["read"] > 0
     if path not in ("labels", "query_range"):  # these two read only directories
         assert stats["chunks"] >= 1 and stats["bytes"] > 0 and stats["samples_read"] >= 4

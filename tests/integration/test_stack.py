@@ -137,7 +137,7 @@ def test_a_port_in_use_is_reported_in_one_sentence(tmp_path):
 
     run_stack("clean", "--run-dir", tmp_path)
     assert done.returncode == 1
-    assert f"port {fleet.redis.port}, which is Redis's, is taken" in done.stderr
+    assert f"port {fleet.redis.port}, which is Redis's, is used by another process" in done.stderr
     assert "Traceback" not in done.stderr
 
 
