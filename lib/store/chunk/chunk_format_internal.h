@@ -24,7 +24,7 @@ enum { CHUNK_VERSION = 2, CHUNK_VERSION_WHOLE = 1, CHUNK_CHECKSUM = 8 };
 
 /*
  * The columns and the contents of each; ";" separates what comes once from what comes per entry.
- * "Step": the difference from the previous entry. Numbers are varints.
+ * "Step": the difference from the previous entry.
  */
 enum chunk_column {
 	CHUNK_STRINGS,       /* count; length and bytes of each. Number 0 is "" */
