@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * rollup - the kinds of rows of the table `rollup`, and how equal samples are summed. Pure.
+ * rollup - the kinds of rows of the table `rollup`, and how equal samples are summed. No I/O,
+ * any thread.
  */
 #pragma once
 
@@ -12,14 +13,15 @@ enum rollup_kind {
 	ROLLUP_SERIES, /* hourly, by series; ROLLUP_FLEET rows of the bucket and hour duplicate it
 			*/
 	ROLLUP_FLEET,  /* hourly, without the labels that distinguish instances: rollup_fleet.h */
-	ROLLUP_GAUGES, /* hourly, of gauges, by series and process: rollup_gauge.h */
+	ROLLUP_GAUGES, /* hourly, of gauges, by series and process:
+			* rollup_gauge_internal.h */
 	ROLLUP_DAY,    /* daily, without instances: the ALONE and FLEET rows of the day */
 	ROLLUP_KIND_COUNT,
 };
 
 /*
  * Sorts the samples by `compare` and replaces samples that compare equal with one that has the sum
- * of their values. In place; returns the number of samples that remain.
+ * of their values, which wraps at 64 bits. In place; returns the number of samples that remain.
  */
 size_t rollup_sum(struct sample *samples, size_t count,
 		  int (*compare)(const void *left, const void *right)) MUST_CHECK;

@@ -19,7 +19,7 @@
 struct store_reader_options {
 	const char *postgres; /* libpq conninfo or URI; must outlive the reader */
 	uint64_t wait_ms;     /* limit of each wait for the server; 0: QUERY_TIMEOUT_MAX_MS */
-	const struct cancel *cancel; /* ends every wait outside a query; NULL: none */
+	const struct cancel *cancel; /* ends waits, unless the bounds have a token; may be NULL */
 };
 
 /* A range [start_ms, end_ms) of which retention has left only hourly sums. */

@@ -64,7 +64,8 @@ enum partition_check {
 	PARTITION_BEYOND,  /* a later record; the remembered offset has none */
 };
 
-/* Compares the first record read with the remembered one, if must_check is set; clears must_check.
+/* Call it if must_check is set: compares the first record read with the remembered one. Clears
+ * must_check.
  */
 enum partition_check partition_buffer_check(struct partition_buffer *buffer,
 					    const struct kafka_record *record) MUST_CHECK;

@@ -29,7 +29,7 @@ struct reject {
 
 /*
  * Creates the Kafka producer; does not wait for the broker. Overwrites *reject, which must not move
- * afterwards. `source` is TOPIC and must outlive the struct; `brokers` is copied. False: the
+ * afterwards. `source` is TOPIC; `source` and `brokers` must outlive the struct. False: the
  * producer cannot be created, with the codes of kafka_producer_open().
  */
 bool reject_open(struct reject *reject, const char *brokers, const char *source,
