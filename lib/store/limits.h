@@ -19,22 +19,18 @@ enum {
 	ROW_SAMPLES_MAX = 1 << 20,
 	ROW_RAW_MAX = 1 << 23,    /* bytes of all columns; decoding needs up to 70 times as much */
 	ROW_FRAMES_MAX = 1 << 25, /* frames of all stacks, before front-coding */
-	ROW_SLICE_RAW = 1 << 16,  /* bytes of a slice's columns; beyond, the next series starts
-				     another slice */
+	ROW_SLICE_RAW = 1 << 16,  /* bytes of a slice's columns; beyond: another slice */
 
 	UPSERT_ROWS = 1000, /* rows of one upsert in a pipeline */
 
-	RECEIVED_RANGES_MAX =
-		1024, /* missing ranges of a spool; beyond: the oldest range becomes gap */
-	BALANCE_REASONS_MAX = 64,     /* reasons of one host in the fleet; beyond: "other" */
+	RECEIVED_RANGES_MAX = 1024, /* missing ranges of a spool; beyond: the oldest becomes gap */
+	BALANCE_REASONS_MAX = 64,   /* reasons of one host in the fleet; beyond: "other" */
 	PARTITIONS_CACHED_MAX = 4096, /* cached names of partitions; beyond: the cache is emptied */
 
-	LOCK_TIMEOUT_MS =
-		50,       /* lock_timeout of DDL: inserts wait behind a DDL statement that waits */
-	LOCK_TRIES = 200, /* attempts to create one partition */
+	LOCK_TIMEOUT_MS = 50,      /* of DDL: inserts wait behind a DDL statement that waits */
+	LOCK_TRIES = 200,          /* attempts to create one partition */
 	DETACH_TIMEOUT_MS = 30000, /* DETACH waits for each query; blocks no other statement */
-	FINALIZE_TIMEOUT_MS =
-		250, /* FINALIZE waits for queries; blocks the creation of partitions */
+	FINALIZE_TIMEOUT_MS = 250, /* of FINALIZE, which blocks the creation of partitions */
 	PARTITION_AHEAD_MS = 3600 * 1000, /* partitions are created this long before their start */
 	CLOCK_APART_MS =
 		60000, /* local clock ahead of the server's; beyond: a warning in the log */

@@ -57,8 +57,7 @@ uint64_t chunk_decoder_read_table(struct chunk_decoder *decoder, struct reader *
 /* Reads an index below `count`. An index out of range fails the column and returns 0. */
 uint64_t chunk_decoder_read_index(struct reader *column, uint64_t count);
 
-/* Reads the index of a string and returns the string, which lives in the set's arena. Empty if the
- * column has failed. */
+/* Reads the index of a string; returns the string, in the set's arena, or "" after a failure. */
 str chunk_decoder_read_string(struct chunk_decoder *decoder, struct reader *column);
 
 /* The capacity to reserve for a table of `count` entries, which a corrupt row may exaggerate. */

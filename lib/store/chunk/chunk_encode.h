@@ -11,14 +11,13 @@
  * followed by slices: ranges of series, ordered by id, with their samples. Each column of the head
  * and of a slice is a zstd frame of its own, or is stored uncompressed if compression does not make
  * it shorter. The head and each slice have a checksum. A reader can therefore fetch only the head
- * and the slices that contain its series, in order. struct chunk_layout says where they are; the
- * directory ("store/chunk/chunk_directory.h") stores the layout.
+ * and the slices that contain its series, in order. struct chunk_layout says where the slices are;
+ * the directory ("store/chunk/chunk_directory.h") stores the layout.
  *
  * Samples are sorted by series and time. Stacks are sorted root first and front-coded: each stack
  * stores the number of frames that it shares with the previous stack, then its other frames. Frames
  * are sorted by origin (type, build id, path) and address, and are stored as differences from the
- * previous frame. "store/chunk/chunk_format_internal.h" describes
- * the format.
+ * previous frame. "store/chunk/chunk_format_internal.h" describes the format.
  */
 #pragma once
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chunk_format - the binary format of a payload, shared by encoder and decoder. Constants and types
- * only.
+ * chunk_format - the binary format of a payload, shared by encoder and decoder.
  *
  * Version 2, which is written:
  *
  *     version  base_ms  slice count  lengths and bytes of the shared columns  XXH3 of all of it
  * then for each slice: its number  lengths and bytes of its columns  XXH3 of the slice so far
  *
- * Lengths come first, for all columns that follow, as pairs: raw length, stored length. A
- * reader may fetch only some of the slices, if it passes their count to the decoder
- * (chunk_filter.slices).
+ * Lengths come first, for all columns that follow, as pairs: raw length, stored length. A reader
+ * may fetch only some of the slices, if it passes their count to the decoder (chunk_filter.slices).
  *
  * Version 1, which is still read, has exactly one slice. The slice has no number and no checksum of
  * its own: its lengths are stored with those of the shared columns, there is no slice count, and

@@ -3,8 +3,8 @@
  * compact_job - one transaction that replaces rows of one table with fewer rows of another.
  *
  * The job picks the bucket of the oldest due row, and of that bucket the rows that belong together.
- * It locks them, reads them, writes new rows and marks the old ones. Rows locked by another
- * ingester are skipped (SKIP LOCKED). The row lock is the lease: if an ingester dies, its
+ * The job locks and reads these rows, writes new rows and marks the old ones. Rows locked by
+ * another ingester are skipped (SKIP LOCKED). The row lock is the lease: if an ingester dies, its
  * transaction is rolled back, and another ingester takes the rows. One thread: that of the
  * compactor.
  */

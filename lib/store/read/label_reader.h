@@ -10,7 +10,7 @@
 
 /*
  * Distinct label names, values of one label, and ids of profile types; sorted. With queries (the
- * API's match[]), only series that match at least one of them count, within the window of that
+ * API's match[]), only series that match at least one query count, within the window of that
  * query instead of [start_ms, end_ms). Labels of samples (pid, ...) are included. Labels of series
  * are exact to the day (UTC) or better, labels of samples to the millisecond.
  *

@@ -18,7 +18,7 @@ struct store_projection {
 	uint64_t step_ms;
 	/* Samples of a whole hour may be replaced with their sum at the start of the hour, if
 	 * labels of the series suffice. Gauges keep the times of their profiles and the label `pid`
-	 * (rollup_gauge.h). */
+	 * ("store/compact/rollup_gauge_internal.h"). */
 	bool allows_hourly_sums;
 	bool allows_daily_sums; /* samples of a whole day (UTC) may be summed as well */
 	/* Of the samples' own labels the caller needs only these names, and only if the series

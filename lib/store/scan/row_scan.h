@@ -4,9 +4,10 @@
  *
  * A sample is never more than AHEAD_MS ahead of the arrival of its row, but it may have arrived any
  * time later. `chunk_raw` rows are therefore searched from the hour of the window's start on: all
- * rows that arrived until LATE_MS after the window's end, and of later ones those marked `late`.
- * `chunk` rows are searched by the day of their samples. For whole hours, sums are used if the
- * caller allows it. The scan reads directories first, and then the payloads that the caller wants.
+ * rows that arrived until LATE_MS after the window's end, and of the rows that arrived later, those
+ * marked `late`. `chunk` rows are searched by the day of their samples. For whole hours, sums are
+ * used if the caller allows it. The scan reads directories first, and then the payloads that the
+ * caller wants.
  *
  * The functions run in the thread of the reader, which has begun a snapshot. Everything that the
  * struct points to is borrowed and must outlive the scan.

@@ -13,10 +13,9 @@ struct store_stats {
 	uint64_t chunks;     /* rows whose payload was read */
 	uint64_t bytes;      /* bytes of the payloads */
 	uint64_t unreadable; /* rows that are corrupt or exceed a limit; each fails its query */
-	uint64_t samples_read,
-		samples_matched;   /* samples in the payloads; of them, those that match */
-	uint64_t connections;      /* opened by workers of the scan */
-	uint64_t find_ns, read_ns; /* time to find series; to read rows */
+	uint64_t samples_read, samples_matched; /* samples in payloads; those that match */
+	uint64_t connections;                   /* opened by workers of the scan */
+	uint64_t find_ns, read_ns;              /* time to find series; to read rows */
 };
 
 /* Adds the counts of a worker connection. Series, rows and times are counted by the leader only. */

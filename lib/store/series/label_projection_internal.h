@@ -32,10 +32,9 @@ struct stored_series {
 };
 
 enum {
-	PROJECTION_SHAPES = LABELS_MAX + 2, /* a shape is the number of pairs, modulo this: rows of
-					       other programs may have more pairs */
-	PROJECTION_EXAMPLES =
-		8, /* series of each shape that are loaded whole, to learn the positions of names */
+	/* A shape is the number of pairs modulo this: rows of other programs may have more. */
+	PROJECTION_SHAPES = LABELS_MAX + 2,
+	PROJECTION_EXAMPLES = 8, /* series of each shape that are loaded whole */
 };
 
 struct label_projection {
@@ -45,8 +44,9 @@ struct label_projection {
 	/* private */
 	struct arena *arena; /* of the caller */
 	struct pair_labels labels;
-	uint64_t *positions;                  /* by shape and name; bit i: the name was seen at
-					 pairs[i]; positions from 64 on are not learned */
+	/* By shape and name; bit i: the name was seen at pairs[i]. Positions from 64 on are not
+	 * learned. */
+	uint64_t *positions;
 	uint64_t examples[PROJECTION_SHAPES]; /* by shape: series passed to _load() so far */
 };
 

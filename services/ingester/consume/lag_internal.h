@@ -3,8 +3,9 @@
  * lag - metrics of how far the ingester is behind the ends of its Kafka partitions.
  *
  * For each assigned partition, and for all of them together: the number of messages that are in the
- * topic and not read yet. And the largest age, in milliseconds, of the last message read of a
- * partition that has more. Consumer thread only. The functions cannot fail and keep no memory.
+ * topic and not read yet. For all partitions together also the largest age,
+ * in milliseconds, of the last message read of a partition that has more messages. Consumer thread
+ * only. The functions cannot fail and keep no memory.
  */
 #pragma once
 

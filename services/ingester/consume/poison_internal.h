@@ -36,8 +36,9 @@ struct poison {
 };
 
 enum poison_step {
-	POISON_BISECT, /* drop all buffers and read them again; the next flush is smaller */
-	POISON_FOUND,  /* drop all buffers and read them again; poison_find() has the message */
+	POISON_BISECT, /* drop all buffers and read the messages again; the next flush is smaller */
+	POISON_FOUND,  /* drop all buffers and read the messages again; poison_find() has the poison
+			  message */
 	/* No message is at fault, or the one message was found before: back off as in an outage. */
 	POISON_NOT_FOUND,
 };

@@ -2,10 +2,10 @@
 /*
  * maintenance - the thread that maintains the tables about once a minute.
  *
- * It creates table partitions ahead of time, drops those past their retention and terminates stuck
- * writers. It has a connection of its own, because it may wait for long queries to end; a flush
- * must not wait for them. "store/maintenance/maintenance.h" describes the work. A failed run is
- * logged and repeated.
+ * The thread creates table partitions ahead of time, drops partitions past their retention and
+ * terminates stuck writers. It has a connection of its own, because it may wait for long queries to
+ * end; a flush must not wait for them. "store/maintenance/maintenance.h" describes the work. A
+ * failed run is logged and repeated.
  */
 #pragma once
 
