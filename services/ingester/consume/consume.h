@@ -22,9 +22,8 @@
 /* Texts are borrowed and must outlive the loop. */
 struct consume_options {
 	const char *brokers, *topic, *group, *postgres;
-	uint64_t topic_partitions, replication_factor; /* of a topic that is created */
-	uint64_t flush_interval_ns, retention_raw_ns,
-		session_ns;    /* session: Kafka's and PostgreSQL's timeout */
+	uint64_t topic_partitions, replication_factor;            /* of a topic that is created */
+	uint64_t flush_interval_ns, retention_raw_ns, session_ns; /* session_ns: a timeout */
 	uint64_t memory_limit; /* bytes; 1 / BUFFER_SHARE of it is for the buffers */
 	bool synchronous_commit;
 };

@@ -64,8 +64,9 @@ enum partition_check {
 	PARTITION_BEYOND,  /* a later record; the remembered offset has none */
 };
 
-/* Call it if must_check is set: compares the first record read with the remembered one. Clears
- * must_check.
+/*
+ * Call it for the first record read if must_check is set: compares the record with the remembered
+ * one. Clears must_check.
  */
 enum partition_check partition_buffer_check(struct partition_buffer *buffer,
 					    const struct kafka_record *record) MUST_CHECK;
