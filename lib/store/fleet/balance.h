@@ -45,8 +45,7 @@ struct balance {
 	uint64_t duplicate, missing; /* batches: received again; not received */
 	struct balance_reasons lost, truncated;
 	int64_t in_flight;
-	const char
-		*why; /* static text: explains a negative in_flight, or counts too large; or NULL */
+	const char *why; /* static text: why in_flight is negative or unusable; or NULL */
 	/* private */
 	uint64_t gap, spools, without_status;
 	bool is_too_large;

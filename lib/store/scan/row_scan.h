@@ -27,8 +27,7 @@ struct row_scan {
 	uint64_t first_hour_ms, end_hour_ms;
 	/* Whole days [first, end) of which sums without instances suffice; none if first >= end. */
 	uint64_t first_day_ms, end_day_ms;
-	const int32_t
-		*kinds; /* the sums to use: enum rollup_kind; ROLLUP_GAUGES must be the first */
+	const int32_t *kinds; /* sums to use: enum rollup_kind; ROLLUP_GAUGES first */
 	size_t kind_count;
 	bool sums_alone;     /* scan only sums; samples outside whole hours are not read */
 	const bool *buckets; /* by bucket, SERIES_BUCKETS flags; NULL: all */

@@ -12,8 +12,8 @@
 
 struct store_window {
 	uint64_t start_ms, end_ms; /* [start_ms, end_ms) */
-	int64_t first_day,
-		last_day; /* since 1970, UTC; inclusive, and last_day is the day of end_ms itself */
+	/* Days since 1970, UTC, inclusive; last_day is the day of end_ms itself. */
+	int64_t first_day, last_day;
 };
 
 /* The window of [start_ms, end_ms); empty if start_ms >= end_ms. Cannot fail. */
