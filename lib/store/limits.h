@@ -2,8 +2,9 @@
 /*
  * limits - the bounds of what is stored and read back.
  *
- * Other programs may write to the database, so the counts and lengths of a row are checked against
- * these limits before memory is allocated. The writer stays far below them.
+ * A row is one row of the tables chunk_raw, chunk or rollup. Other programs may write to the
+ * database, so a reader checks the counts and lengths of a row against CHUNK_*_MAX before it
+ * allocates memory. The writer stays far below these limits.
  */
 #pragma once
 
@@ -12,13 +13,13 @@ enum {
 	CHUNK_MEMORY_MAX = 1 << 30, /* bytes of memory to decode a row, including columns */
 	CHUNK_FRAMES_MAX = 1 << 27, /* frames of all stacks of a row, before front-coding */
 
-	/* Limits of a row that is written; beyond them another row starts. One single sample may be
-	 * larger: its labels and names are bounded far below the limits for reading. */
+	/* Limits of a row that is written; beyond them another row starts. A row of one sample may
+	 * exceed them: the labels and names of a sample are bounded far below the limits for
+	 * reading. */
 	ROW_SAMPLES_MAX = 1 << 20,
 	ROW_RAW_MAX = 1 << 23,    /* bytes of all columns; decoding needs up to 70 times as much */
 	ROW_FRAMES_MAX = 1 << 25, /* frames of all stacks, before front-coding */
-	ROW_SLICE_RAW =
-		1 << 16, /* bytes of a slice's columns; then the next series starts another */
+	ROW_SLICE_RAW = 1 << 16,  /* bytes of a slice's columns; beyond: another slice */
 
 	UPSERT_ROWS = 1000, /* rows of one upsert in a pipeline */
 
@@ -26,15 +27,15 @@ enum {
 	BALANCE_REASONS_MAX = 64,   /* reasons of one host in the fleet; beyond: "other" */
 	PARTITIONS_CACHED_MAX = 4096, /* cached names of partitions; beyond: the cache is emptied */
 
-	LOCK_TIMEOUT_MS = 50, /* of DDL: inserts wait behind a DDL statement that waits */
-	LOCK_TRIES = 200,
-	DETACH_TIMEOUT_MS = 30000,        /* wait for each query; blocks no other statement */
-	FINALIZE_TIMEOUT_MS = 250,        /* the same, but it blocks the creation of partitions */
+	LOCK_TIMEOUT_MS = 50,      /* of DDL: inserts wait behind a DDL statement that waits */
+	LOCK_TRIES = 200,          /* attempts to create one partition */
+	DETACH_TIMEOUT_MS = 30000, /* DETACH waits for each query; blocks no other statement */
+	FINALIZE_TIMEOUT_MS = 250, /* of FINALIZE, which blocks the creation of partitions */
 	PARTITION_AHEAD_MS = 3600 * 1000, /* partitions are created this long before their start */
 	CLOCK_APART_MS =
 		60000, /* local clock ahead of the server's; beyond: a warning in the log */
 
-	/* Limits of one transaction of compaction; further rows are left for another one. One
+	/* Limits of one transaction of compaction; further rows are left for another transaction. A
 	 * single row may exceed them. */
 	COMPACT_ROWS_MAX = 1024,
 	COMPACT_SAMPLES_MAX = 1 << 19,

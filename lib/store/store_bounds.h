@@ -2,7 +2,7 @@
 /*
  * store_bounds - how long a query may run: until a deadline, and until it is cancelled.
  *
- * Every wait for PostgreSQL and every loop over its rows checks the bounds.
+ * Every wait for PostgreSQL and every loop over rows from PostgreSQL checks the bounds. Any thread.
  */
 #pragma once
 
@@ -15,8 +15,7 @@ struct store_bounds {
 	const struct cancel *cancel; /* NULL: cannot be cancelled */
 };
 
-/* False, with the error, once the query is cancelled (ERR_IO) or the deadline has passed
- * (ERR_LIMIT). */
+/* ERR_IO: the query is cancelled. ERR_LIMIT: the deadline has passed. */
 static inline bool store_bounds_check(const struct store_bounds *bounds, struct err *err)
 {
 	if (cancel_requested(bounds->cancel))

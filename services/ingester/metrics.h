@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * metrics - the ingester's metrics.
+ * metrics - the ingester's metrics. Any thread may update them.
  */
 #pragma once
 
@@ -29,8 +29,9 @@ extern struct metric ingester_messages, ingester_bytes, ingester_samples, ingest
 	ingester_rolled_up_samples, ingester_daily_rollups, ingester_rollups, ingester_rollup_bytes,
 	ingester_compaction_errors, ingester_damaged_rows, ingester_partition_newest;
 
-/* The name of a reason, as a label of ingester_rejected and a header of the rejected message. */
+/* The name of a reason below REJECT_REASON_COUNT: static text, for the label of ingester_rejected
+ * and the header `decima-reason` of the rejected message. */
 const char *reject_reason_name(size_t reason);
 
-/* Register all of them with /metrics. */
+/* Registers all these metrics for /metrics. Call it once, before threads start. Cannot fail. */
 void ingester_metrics_register(void);

@@ -7,8 +7,8 @@
  *     version  base_ms  slice count  lengths and bytes of the shared columns  XXH3 of all of it
  * then for each slice: its number  lengths and bytes of its columns  XXH3 of the slice so far
  *
- * Lengths come first, for all columns that follow, as pairs: raw length, stored length. Any of the
- * slices may be left out, if the reader of the remaining ones passes their number to the decoder.
+ * Lengths come first, for all columns that follow, as pairs: raw length, stored length. A reader
+ * may fetch only some of the slices, if it passes their count to the decoder (chunk_filter.slices).
  *
  * Version 1, which is still read, has exactly one slice. The slice has no number and no checksum of
  * its own: its lengths are stored with those of the shared columns, there is no slice count, and
@@ -20,7 +20,10 @@
 
 enum { CHUNK_VERSION = 2, CHUNK_VERSION_WHOLE = 1, CHUNK_CHECKSUM = 8 };
 
-/* "Step": the difference from the previous entry. */
+/*
+ * The columns and the contents of each; ";" separates what comes once from what comes per entry.
+ * "Step": the difference from the previous entry.
+ */
 enum chunk_column {
 	CHUNK_STRINGS,       /* count; length and bytes of each. Number 0 is "" */
 	CHUNK_ORIGINS,       /* count; type, build id, path of each */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * balance - accounts for a host's samples:  sampled = stored + lost + in flight. Pure.
+ * balance - accounts for a host's samples:  sampled = stored + lost + in flight.
  *
  * An agent counts per spool (an epoch), across its own restarts. Its newest status has the samples
  * that it sampled, lost and truncated. The ingesters' row of the epoch has the samples that were
@@ -13,8 +13,12 @@
  *                there were too many missing ranges, or the batches are gone from Kafka and from
  *                the agent's spool
  *
- * A negative remainder means that samples were counted twice or reported too late. It is shown
- * unchanged, with an explanation.
+ * A negative remainder means that samples were counted twice or reported too late. The
+ * remainder is shown unchanged, with an explanation.
+ *
+ * {0} is an empty balance; call balance_add() for each spool of a host, then balance_close() once.
+ * The functions cannot fail; counts beyond INT64_MAX make the balance unusable (`why`). No I/O; one
+ * thread per balance.
  */
 #pragma once
 
@@ -30,7 +34,7 @@ struct balance_spool {
 	uint64_t duplicate, missing, gap; /* batches */
 };
 
-/* Sorted by reason; counts are not 0. */
+/* Sorted by reason; counts are not 0. Reasons are in the arena. */
 struct balance_reasons {
 	struct status_count items[BALANCE_REASONS_MAX];
 	size_t len;
@@ -41,13 +45,14 @@ struct balance {
 	uint64_t duplicate, missing; /* batches: received again; not received */
 	struct balance_reasons lost, truncated;
 	int64_t in_flight;
-	const char *why; /* explains a negative in_flight or an unusable balance; else NULL */
+	const char *why; /* static text: why in_flight is negative or unusable; or NULL */
 	/* private */
 	uint64_t gap, spools, without_status;
 	bool is_too_large;
 };
 
-/* Adds a spool of the host. Names of reasons are copied into the arena. */
+/* Adds a spool of the host. Names of reasons are copied into the arena, which must outlive `sum`;
+ * `spool` is not kept. */
 void balance_add(struct balance *sum, const struct balance_spool *spool, struct arena *arena);
 
 /* Call after the last spool: computes in_flight, gap and why. */

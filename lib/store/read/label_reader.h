@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * label_reader - lists label names, values of a label, and profile types.
+ * label_reader - lists label names, values of a label, and profile types. One thread: that of the
+ * reader, which has begun a snapshot.
  */
 #pragma once
 
@@ -9,9 +10,14 @@
 
 /*
  * Distinct label names, values of one label, and ids of profile types; sorted. With queries (the
- * API's match[]), only series that match at least one of them count, within the window of that
+ * API's match[]), only series that match at least one query count, within the window of that
  * query instead of [start_ms, end_ms). Labels of samples (pid, ...) are included. Labels of series
  * are exact to the day (UTC) or better, labels of samples to the millisecond.
+ *
+ * Array and texts are copied into the arena. ERR_INVALID: a stored row is corrupt. ERR_LIMIT: the
+ * deadline has passed, the queries match too many series, or an expression reached its match limit.
+ * ERR_IO: PostgreSQL failed, or the query was cancelled. After a failure the results are not set;
+ * end the snapshot.
  */
 bool store_reader_label_names(struct store_reader *reader, const struct store_query *queries,
 			      size_t query_count, uint64_t start_ms, uint64_t end_ms,

@@ -2,7 +2,9 @@
 /*
  * rollup_choice - which rollups suffice for a query, and which columns it can skip.
  *
- * For the sample reader only.
+ * A rollup has sums of whole hours or days; for many queries they suffice, and are faster to read
+ * than samples ("store/compact/rollup.h" lists the kinds). For the sample reader only; one thread:
+ * that of the reader.
  */
 #pragma once
 
@@ -11,24 +13,30 @@
 #include "store/read/store_query.h"
 
 struct rollup_choice {
-	/* The projection, without label names that no sample of these days has. */
+	/* The projection of the query, without label names that no sample of the window's days has.
+	 * Texts are borrowed from the query. */
 	struct store_projection projection;
-	bool is_fleet; /* sums without instances suffice */
+	bool is_fleet; /* sums without instances suffice for whole hours */
 };
 
-/* Decides by the query alone, before series are found. */
+/*
+ * Decides by the query and the names of sample labels, before series are found. Arrays live in the
+ * arena. ERR_IO: PostgreSQL failed.
+ */
 bool rollup_choice_make(const struct store_query *query, const struct store_window *window,
 			struct store_reader *reader, struct arena *arena,
 			struct rollup_choice *ret_choice, struct err *err) MUST_CHECK;
 
-/* The columns that can be skipped, given the matched series: of enum chunk_without. */
+/* The columns that can be skipped, given the matched series: flags of enum chunk_without. */
 unsigned int rollup_choice_without(const struct rollup_choice *choice,
 				   const struct matched_series *matched);
 
-/* The kinds of sums by series or process that suffice. Returns their count; 0: read samples. */
+/* Sets the kinds of sums, by series or by process, that suffice for whole hours. Returns the number
+ * of kinds; 0: samples must be read. Cannot fail. */
 size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_choice *choice,
 			   const struct matched_series *matched,
 			   int32_t ret_kinds[ROLLUP_KIND_COUNT]);
 
-/* Replaces the matched series with the one series of all sums without instances. */
+/* Replaces the matched series with the one series to which all sums without instances belong. All
+ * matchers are open for this series. Memory is in matched->arena. Cannot fail. */
 void rollup_choice_fleet(const struct selector *selector, struct matched_series *matched);

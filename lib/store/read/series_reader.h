@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * series_reader - lists the series that have a sample which matches a query.
+ * series_reader - lists the series that have a sample which matches a query. One thread: that of
+ * the reader, which has begun a snapshot.
  */
 #pragma once
 
@@ -10,7 +11,9 @@
 
 /*
  * The distinct series that have a sample which matches at least one of the queries, sorted by type
- * and labels. Exact to the millisecond. The period of the series is not set.
+ * and labels. Exact to the millisecond. The period of the series is not set. Array, texts and
+ * labels are copied into the arena. Fails as store_reader_label_names() does
+ * ("store/read/label_reader.h").
  */
 bool store_reader_series(struct store_reader *reader, const struct store_query *queries,
 			 size_t query_count, struct arena *arena, struct series **ret_series,

@@ -4,9 +4,10 @@
  *
  * A directory has the sum and the first and last time of each series. If both times are within one
  * step and labels of the series suffice, the payload is not needed. This applies to whole rows: if
- * one of the matching series needs the payload, the payload is read for all of them.
+ * one of the matching series needs the payload, the payload is read for all matching series.
  *
- * For the sample reader only.
+ * For the sample reader only; one thread: the leader's. The caller sets the public members, which
+ * are borrowed, and the others to zero; step_sums_end() frees the memory.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "store/read/sample_reader.h"
 
 struct step_sums {
-	uint64_t start_ms, step_ms;
+	uint64_t start_ms, step_ms; /* start of the first step, Unix ms; length, not 0 */
 	const struct query_match *match;
 	const struct store_sink *sink;
 	struct store_stats *stats;
@@ -25,8 +26,15 @@ struct step_sums {
 	struct err err; /* the first error of the sink */
 };
 
-/* True: the row is accounted for, and the sink has or will get it; do not read the payload. */
+/*
+ * True: the sums of the row were added, and the sink gets them now or later; do not read the
+ * payload. False: the payload must be read. An error of the sink is kept for step_sums_end().
+ */
 bool step_sums_add(struct step_sums *steps, const struct chunk_directory *directory);
 
-/* Passes the remaining sums to the sink, unless `good` is false (the scan failed). */
+/*
+ * Passes the remaining sums to the sink, unless `good` is false (the scan failed with *err), and
+ * frees the memory. Call it once, in any case. False: the scan has failed, or *err is the first
+ * error of the sink.
+ */
 bool step_sums_end(struct step_sums *steps, bool good, struct err *err) MUST_CHECK;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * store_query - which samples a query selects, and which columns of them the caller needs.
+ * store_query - which samples a query selects, and which of their columns the caller needs. Values
+ * only: everything that a query points to is borrowed by the readers until their call returns.
  */
 #pragma once
 
 #include "profile/selector.h"
 
 /*
- * The projection: what the caller does not need, the reader may leave out or sum up. The less is
- * needed, the less is read and decompressed. {0}: everything.
+ * The projection: the reader may leave out or sum up data that the caller does not need, and then
+ * reads and decompresses less. {0}: the caller needs everything.
  */
 struct store_projection {
 	bool no_stacks; /* samples may have the empty stack */
 	/* If above 0, together with no_stacks: samples of a series within one step may be replaced
-	 * with their sum at the time of the first. Steps count from the window's start. */
+	 * with one sample: their sum, at the time of the first. Steps start at start_ms. */
 	uint64_t step_ms;
 	/* Samples of a whole hour may be replaced with their sum at the start of the hour, if
 	 * labels of the series suffice. Gauges keep the times of their profiles and the label `pid`
-	 * (rollup_gauge.h). */
+	 * ("store/compact/rollup_gauge_internal.h"). */
 	bool allows_hourly_sums;
 	bool allows_daily_sums; /* samples of a whole day (UTC) may be summed as well */
 	/* Of the samples' own labels the caller needs only these names, and only if the series

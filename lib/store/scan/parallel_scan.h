@@ -3,10 +3,14 @@
  * parallel_scan - reads the payloads of one scan over several connections, within one snapshot.
  *
  * The leader scans directories and pushes batches into a queue. When there is more to read than
- * READ_ALONE_BYTES, workers start: each has a thread and a connection that joins the leader's
- * snapshot. If a worker cannot join, it is left out, and the leader reads the remaining batches. A
- * missing worker only costs speed. Each worker passes payloads to its own payload_reader, from its
- * own thread.
+ * READ_ALONE_BYTES, workers start: each worker has a thread and a connection that joins the
+ * leader's snapshot. If a worker cannot join, it is left out, and the leader reads the remaining
+ * batches. A missing worker only costs speed. Each worker passes payloads to its own
+ * payload_reader, from its own thread. The functions are called from the leader's thread.
+ *
+ *     struct parallel_scan scan = { .leader = ..., .rows = ..., .workers = ..., .worker_count = n
+ * }; good = parallel_scan_read(&scan, &batch, err);  ... for each batch, until one fails good =
+ * parallel_scan_end(&scan, good, err);     always; nothing else is to be closed
  */
 #pragma once
 
@@ -17,8 +21,8 @@
 struct parallel_scan;
 
 struct scan_worker {
-	struct store_reader *reader;
-	struct payload_reader rows; /* with the reader's pg, bounds and stats */
+	struct store_reader *reader; /* with options; opened by the worker if necessary */
+	struct payload_reader rows;  /* with the reader's pg, bounds and stats */
 	/* private */
 	struct parallel_scan *scan;
 	pthread_t thread;
@@ -27,25 +31,31 @@ struct scan_worker {
 };
 
 struct parallel_scan {
-	struct store_reader *leader;
+	struct store_reader *leader; /* has begun its snapshot */
 	struct payload_reader rows;  /* the leader's own */
-	struct scan_worker *workers; /* set by the caller */
+	struct scan_worker *workers; /* of the caller; must outlive the scan */
 	size_t worker_count;
 	/* private */
 	struct queue batches;
-	size_t bytes; /* of all batches so far */
-	bool started;
+	size_t bytes;        /* of all batches so far */
+	bool started;        /* workers were started */
 	bool leader_aborted; /* the leader stopped because a worker failed */
 	char snapshot[64];
 	_Atomic bool failed;
 };
 
-/* Reads the batch, or passes it to a worker; it is empty afterwards. */
+/*
+ * Reads the batch, or passes its contents to a worker; the batch is empty afterwards. False: this
+ * batch failed as payload_batch_read() does, or a worker failed with an earlier batch (ERR_IO until
+ * parallel_scan_end() reports the worker's error); the batch is then unchanged.
+ */
 bool parallel_scan_read(struct parallel_scan *scan, struct payload_batch *batch,
 			struct err *err) MUST_CHECK;
 
 /*
- * Reads the remaining batches and waits for the workers. `good` false: the leader has failed, and
- * the batches are dropped. Call once. False: the leader or a worker has failed; err is set.
+ * Reads the remaining batches, waits for the workers and adds their counts to the leader's stats.
+ * `good` false: the leader has failed with *err, and the batches are dropped. Call once. False: the
+ * leader or a worker has failed; *err is the leader's error, or else a worker's, with the codes of
+ * payload_batch_read(). The workers' connections stay open, outside a snapshot.
  */
 bool parallel_scan_end(struct parallel_scan *scan, bool good, struct err *err) MUST_CHECK;

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * store_window - the time range of a query, limited to times that PostgreSQL can represent.
+ * store_window - the time range of a query, limited to times that PostgreSQL can represent. Any
+ * thread.
  */
 #pragma once
 
 #include "base/clock.h"
 
+/* 9999-12-31 23:59:59 UTC, in Unix ms. */
 #define STORE_WINDOW_END_MAX_MS UINT64_C(253402300799000)
 
 struct store_window {
-	uint64_t start_ms, end_ms;   /* [start_ms, end_ms) */
-	int64_t first_day, last_day; /* since 1970, UTC; inclusive */
+	uint64_t start_ms, end_ms; /* [start_ms, end_ms) */
+	/* Days since 1970, UTC, inclusive; last_day is the day of end_ms itself. */
+	int64_t first_day, last_day;
 };
 
+/* The window of [start_ms, end_ms); empty if start_ms >= end_ms. Cannot fail. */
 static inline struct store_window store_window_of(uint64_t start_ms, uint64_t end_ms)
 {
 	struct store_window window = { .end_ms = end_ms < STORE_WINDOW_END_MAX_MS

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * label_projection - reads only the labels of series that a query needs, given the ids of pairs.
+ * label_projection - reads the labels of stored series, but only labels whose names a query needs.
  *
- * The id of a pair does not reveal its name, and each lookup costs some microseconds. If only some
- * names are needed, most pairs should not be looked up. Series with the same number of pairs (the
- * same shape) mostly have the same names at the same positions: a name is therefore looked up at
- * the positions where other series of the shape have it, and all pairs of a series are read if it
- * is not there. Names that no series of these days has are not looked up.
+ * A stored series has an array of ids of label pairs (name and value). To load a pair is to read
+ * its name and value from PostgreSQL by its id, which costs some microseconds. The id does not
+ * reveal the name. But series with the same number of pairs (the same shape) mostly have the same
+ * names at the same positions of their arrays. So the first series of each shape are loaded whole,
+ * to learn the positions of the needed names; of the other series only the pairs at these positions
+ * are loaded. If a needed name is not at its positions, all pairs of the series are loaded. Names
+ * that no series of the query's days has are dropped from the projection.
  *
  *     label_projection_init(&projection, pg, arena);
- *     label_projection_limit(&projection, names, count, days, err);
- *     label_projection_load(&projection, series, count, bounds, err);
- *     for each:  label_projection_of(&projection, &series[i], &type, &labels, err);
+ *     good = label_projection_limit(&projection, names, count, days, err);  (or: all labels)
+ *     good = label_projection_load(&projection, series, count, bounds, err);
+ *     for each:  good = label_projection_of(&projection, &series[i], &type, &labels, err);
+ *     label_projection_done(&projection);
+ *
+ * One thread: that of `pg`.
  */
 #pragma once
 
@@ -21,43 +26,62 @@
 /* A row of the table `series`. */
 struct stored_series {
 	uint64_t id;
-	int64_t day; /* UTC, since 1970 */
-	const int64_t *pairs;
+	int64_t day;          /* days since 1970, UTC */
+	const int64_t *pairs; /* ids of the label pairs of the series */
 	size_t count;
 };
 
 enum {
-	PROJECTION_SHAPES = LABELS_MAX + 2, /* by number of pairs, modulo this */
-	PROJECTION_EXAMPLES =
-		8, /* series of each shape that are read whole, to learn the positions of names */
+	/* A shape is the number of pairs modulo this: rows of other programs may have more. */
+	PROJECTION_SHAPES = LABELS_MAX + 2,
+	PROJECTION_EXAMPLES = 8, /* series of each shape that are loaded whole */
 };
 
 struct label_projection {
-	bool is_limited; /* to the names below; else all labels */
-	const str *names;
+	bool is_limited;  /* true: only labels with the names below; false: all labels */
+	const str *names; /* in the arena */
 	size_t name_count;
 	/* private */
-	struct arena *arena;
+	struct arena *arena; /* of the caller */
 	struct pair_labels labels;
-	uint64_t *positions;                  /* by shape and name; bit i: seen at pairs[i] */
-	uint64_t examples[PROJECTION_SHAPES]; /* series of each shape so far */
+	/* By shape and name; bit i: the name was seen at pairs[i]. Positions from 64 on are not
+	 * learned. */
+	uint64_t *positions;
+	uint64_t examples[PROJECTION_SHAPES]; /* by shape: series passed to _load() so far */
 };
 
-/* Labels live in the arena. */
+/*
+ * Starts a projection to all labels; overwrites *projection. `pg` and `arena` are borrowed until
+ * label_projection_done(). Cannot fail.
+ */
 void label_projection_init(struct label_projection *projection, struct postgres *pg,
 			   struct arena *arena);
+
+/* Frees the memory that is not in the arena; labels stay valid. Call it also after a failure. */
 void label_projection_done(struct label_projection *projection);
 
-/* Limits the projection to these names. days: first and last. */
+/*
+ * Limits the projection to these names, which are copied. Optional; call it once, before the first
+ * label_projection_load(). days: first and last, inclusive, of the series. ERR_IO: PostgreSQL
+ * failed; call only label_projection_done() afterwards.
+ */
 bool label_projection_limit(struct label_projection *projection, const str *names, size_t count,
 			    const struct postgres_param days[2], struct err *err) MUST_CHECK;
 
-/* Reads the needed pairs of these series that are not loaded yet. */
+/*
+ * Loads the pairs that label_projection_of() needs for these series, except pairs that are loaded
+ * already. The series are borrowed during the call. ERR_IO: PostgreSQL failed, or the query was
+ * cancelled. ERR_LIMIT: the deadline has passed. Pairs that are not stored are no error here.
+ */
 bool label_projection_load(struct label_projection *projection, const struct stored_series *series,
 			   size_t count, const struct store_bounds *bounds,
 			   struct err *err) MUST_CHECK;
 
-/* The labels of a loaded series. The type is empty if the projection is limited. */
+/*
+ * The labels of a series that was passed to label_projection_load(); both results live in the
+ * arena. If the projection is limited, *ret_type is always empty. ERR_INVALID, the only error: a
+ * pair of the series is not stored.
+ */
 bool label_projection_of(const struct label_projection *projection,
 			 const struct stored_series *series, str *ret_type,
 			 struct labels *ret_labels, struct err *err) MUST_CHECK;

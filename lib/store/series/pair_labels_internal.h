@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pair_labels - reads the names and values of label pairs by id, each once.
+ * pair_labels - reads the names and values of label pairs by id, each pair once.
  *
  *     for each series:  pair_labels_request(&labels, day, pairs, count);
  *     pair_labels_load(&labels, bounds, err);
  *     for each series:  pair_labels_of(&labels, pairs, count, &type, &series_labels, err);
+ *
+ * One thread: that of `pg`.
  */
 #pragma once
 
@@ -21,30 +23,41 @@ struct pair_request {
 struct pair_labels {
 	/* private */
 	struct postgres *pg;
-	struct map loaded;    /* id, 8 bytes, to struct label */
+	struct map loaded;    /* id (8 bytes) to struct label; in the caller's arena */
 	struct map requested; /* ids in `requests`; the value has no meaning */
 	struct arena request_arena;
 	VEC(struct pair_request) requests;
 };
 
-/* Labels live in the arena. */
+/* Overwrites *labels. `pg` and `arena`, in which the labels live, are borrowed until
+ * pair_labels_done(). Cannot fail. */
 void pair_labels_init(struct pair_labels *labels, struct postgres *pg, struct arena *arena);
+
+/* Frees the requests; loaded labels stay valid as long as the arena. */
 void pair_labels_done(struct pair_labels *labels);
 
-/* Requests pairs of a series. All of them must be stored for the day (since 1970, UTC). */
+/* Requests pairs of a series that is stored for the day (days since 1970, UTC). The ids are copied.
+ * Pairs that are loaded or requested already are skipped. */
 void pair_labels_request(struct pair_labels *labels, int64_t day, const int64_t *pairs,
 			 size_t count);
 
-/* Reads the requested pairs that are not loaded yet. */
+/*
+ * Loads the requested pairs; a pair that is not stored is skipped. ERR_IO: PostgreSQL failed, or
+ * the query was cancelled. ERR_LIMIT: the deadline has passed. After a failure the requests remain,
+ * and some of the pairs are loaded.
+ */
 bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bounds,
 		      struct err *err) MUST_CHECK;
 
-/* NULL: not loaded. */
+/* The label with that id, valid as long as the arena. NULL: not loaded, or not stored. */
 const struct label *pair_labels_get(const struct pair_labels *labels, int64_t id);
 
-/* Sets the error for a pair that is not stored; returns false. */
+/* Sets ERR_INVALID for a pair that is not stored; returns false. */
 bool pair_labels_missing(struct err *err);
 
-/* The type and labels of a series. ERR_INVALID: a pair is not stored. */
+/*
+ * The type and labels of a series whose pairs were loaded; both live in the arena. ERR_INVALID, the
+ * only error: a pair is not loaded.
+ */
 bool pair_labels_of(const struct pair_labels *labels, const int64_t *pairs, size_t count,
 		    str *ret_type, struct labels *ret_labels, struct err *err) MUST_CHECK;

@@ -2,9 +2,10 @@
 /*
  * pair_predicate - a matcher expressed as a set of label pair ids (a posting-list predicate).
  *
- * With it, series are matched by the ids of their pairs, without reading names and values. The
- * predicate either requires one of its pairs or excludes all of them. It is equivalent to the
- * matcher if only series have the label, and not samples.
+ * A predicate matches series by the ids of their label pairs, without reading names and values. The
+ * predicate either requires that a series has one of its pairs, or that a series has none of its
+ * pairs. The predicate is equivalent to the matcher if only series have the label, and not samples.
+ * All memory is in the arena of the caller; there is nothing to close. One thread per matcher.
  */
 #pragma once
 
@@ -22,15 +23,18 @@ struct pair_predicate {
 	struct map set; /* the ids as keys, 8 bytes each */
 };
 
-/* Where the label values of a range of days are read. */
+/* Where the label values of a range of days are read. All pointers are borrowed. */
 struct pair_value_source {
 	struct postgres *pg;
 	const struct store_bounds *bounds;
-	const struct postgres_param *days; /* first and last */
+	const struct postgres_param *days; /* first and last, inclusive */
 	struct arena *arena;
 };
 
-/* Resolves =, != and expressions that are a list of literals, without reading values. */
+/*
+ * Resolves =, != and regular expressions that are a list of literals, without reading values.
+ * Overwrites *predicate; is_resolved stays false for other matchers. Cannot fail.
+ */
 void pair_predicate_from_literals(struct pair_predicate *predicate, const struct matcher *matcher,
 				  struct arena *arena);
 
@@ -38,13 +42,15 @@ void pair_predicate_from_literals(struct pair_predicate *predicate, const struct
 bool pair_predicate_has_prefix(const struct matcher *matcher, struct arena *arena);
 
 /*
- * Resolves the predicate by testing the values that the days have. most > 0: leaves it unresolved
- * if there are more than `most` values to test.
+ * Resolves the predicate by testing the values that the label has on these days. most > 0: leaves
+ * the predicate unchanged if there are more than `most` values to test. ERR_IO: PostgreSQL failed,
+ * or the query was cancelled. ERR_LIMIT: the deadline has passed, or the expression reached its
+ * match limit. After a failure the predicate is undefined.
  */
 bool pair_predicate_load(struct pair_predicate *predicate, const struct matcher *matcher,
 			 const struct pair_value_source *source, size_t most,
 			 struct err *err) MUST_CHECK;
 
-/* True if a series with these pairs satisfies the predicate. */
+/* True if a series with these pairs satisfies the predicate, which must be resolved. */
 bool pair_predicate_matches(const struct pair_predicate *predicate, const int64_t *pairs,
 			    size_t count);

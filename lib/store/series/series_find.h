@@ -3,8 +3,8 @@
  * series_find - finds the series that match a selector, and what must be tested on their samples.
  *
  * A label can belong to the series or to the sample; the label of the series takes precedence. If a
- * series lacks a label that samples of these days have, the matcher stays open for the series: it
- * must be tested on each sample.
+ * series lacks a label that samples of the window's days have, the matcher stays open for the
+ * series: the matcher must be tested on each sample. One thread: that of the reader.
  */
 #pragma once
 
@@ -22,28 +22,37 @@ struct series_match {
 };
 
 struct matched_series {
-	struct arena *arena;
-	struct map by_id; /* id, 8 bytes, to struct series_match */
-	/* Input: with a selector, only these labels of the series are needed; others may be
-	 * missing. */
+	struct arena *arena; /* of the caller: memory of all results */
+	struct map by_id;    /* id (8 bytes) to struct series_match */
+	/* Input: true: with a selector, the caller needs only labels with these names; the results
+	 * may lack the others. */
 	bool limits_series_labels;
 	const str *label_names;
 	size_t label_count;
-	bool buckets[64]; /* buckets that contain their rows */
+	bool buckets[64]; /* buckets that contain rows of these series */
 };
 _Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in series_match.open");
 
 /*
- * Adds the matching series. They are the series of the window's days, or only those with a row in
- * the window: for a search of samples in the window both are correct. NULL selector: every series.
+ * Adds the matching series to `matched`, whose arena the caller has set; other members may be {0}.
+ * The result has the matching series of the window's days, or only those of them with a row in the
+ * window: for a search of samples in the window both are correct. NULL selector: every series. The
+ * types of the results are borrowed from the selector. The reader has begun a snapshot; its bounds
+ * apply.
+ *
+ * ERR_IO: PostgreSQL failed, or the query was cancelled. ERR_LIMIT: the deadline has passed, the
+ * arena exceeds QUERY_SERIES_BYTES_MAX, or an expression reached its match limit. ERR_INVALID: a
+ * stored row is corrupt. After a failure `matched` has some of the series.
  */
 bool series_find(struct store_reader *reader, const struct selector *selector,
 		 const struct store_window *window, struct matched_series *matched,
 		 struct err *err) MUST_CHECK;
 
+/* The series with that id, or NULL. Valid as long as the arena. */
 const struct series_match *matched_series_get(const struct matched_series *matched, uint64_t id);
 
-/* Names of the labels that samples of these days have, sorted. */
+/* Names of the labels that samples of these days have, sorted; in the arena. Days since 1970, UTC,
+ * inclusive. ERR_IO: PostgreSQL failed. */
 bool sample_label_names(struct postgres *pg, int64_t first_day, int64_t last_day,
 			struct arena *arena, str **ret_names, size_t *ret_count,
 			struct err *err) MUST_CHECK;

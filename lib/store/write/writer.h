@@ -6,19 +6,19 @@
  *
  *     1. creates the missing partitions of the days and hours that it needs;
  *     2. upserts new series and label pairs, sorted by key, in a short transaction of its own;
- *        they count no samples, so they are harmless if step 3 never happens;
+ *        these rows count no samples, so they are harmless if step 3 never happens;
  *     3. in one transaction: copies the rows of chunk_raw, by bucket; writes the rows of the hosts;
  *        and last, as the fence, locks the offset rows of the Kafka partitions in order and
  *        compares them.
  *
- * If an offset row does not have the expected value, another ingester owns the Kafka partition: its
- * part is marked `lost`, the transaction is rolled back, and the flush is repeated without the
- * part. If a host's row does not have the revision that was read, every part that references the
- * host is marked `lost`. Samples of a lost part must not be stored: the caller drops its buffer,
- * reads the offset again and seeks.
+ * A part is the data of one Kafka partition. If an offset row does not have the expected value,
+ * another ingester owns the Kafka partition: the part is marked `lost`, the transaction is rolled
+ * back, and the flush is repeated without the part. If a host's row does not have the revision that
+ * was read, every part that references the host is marked `lost`. Samples of a lost part must not
+ * be stored: the caller drops its buffer, reads the offset again and seeks.
  *
- * After a temporary failure (the server is unreachable) nothing has changed: flush again. One
- * thread.
+ * After a temporary failure (the server is unreachable) nothing has changed: flush again. Failures
+ * of PostgreSQL are ERR_IO unless a function says otherwise. One thread.
  */
 #pragma once
 
@@ -28,6 +28,7 @@
 #include "store/write/received_set.h"
 #include "store/write/seen_ids_internal.h"
 
+/* Texts and token are borrowed and must outlive the writer. */
 struct store_writer_options {
 	const char *postgres;        /* libpq conninfo or URI */
 	const char *topic;           /* key of the offset rows, with the partition */
@@ -38,11 +39,11 @@ struct store_writer_options {
 };
 
 struct store_writer {
-	/* read freely: since open. A series counts once per flush that contains it */
+	/* read freely: since open. cache_*: a series counts once per flush that contains it */
 	uint64_t series_new, cache_hits, cache_misses; /* of the seen-ids cache */
 	uint64_t fences_lost, partitions_made;
 	uint64_t writers_terminated; /* connections of stuck writers that were terminated */
-	uint64_t connections;        /* opened so far; see store_writer_connect() */
+	uint64_t connections;        /* attempts to connect so far; see store_writer_connect() */
 	/* private */
 	struct postgres pg;
 	struct store_writer_options options;
@@ -56,7 +57,7 @@ struct store_offset {
 	int32_t partition;
 	int64_t next;              /* next offset to consume; -1: nothing was stored yet */
 	str last_key;              /* of the message at next - 1 */
-	int64_t last_timestamp_ms; /* of the same message; -1: it had none */
+	int64_t last_timestamp_ms; /* of the message at next - 1; -1: none */
 };
 
 /*
@@ -89,38 +90,52 @@ struct store_flush_part {
 	bool lost; /* set by the flush: not stored, the caller must drop it */
 };
 
-/* Totals of a flush. */
+/* Totals of a flush: rows of chunk_raw, bytes of their payloads, samples, new series. */
 struct store_flush {
 	uint64_t rows, bytes, samples, series_new;
 };
 
 /*
  * Connects and migrates the schema, under an advisory lock, so several processes may start at once.
- * After a failure the writer is closed.
+ * Overwrites *writer, which must not move afterwards. ERR_IO: PostgreSQL failed; the writer is
+ * closed, and may be opened again.
  */
 bool store_writer_open(struct store_writer *writer, const struct store_writer_options *options,
 		       struct err *err) MUST_CHECK;
+
+/* Disconnects and frees. Accepts {0}, and a writer that is closed already. */
 void store_writer_close(struct store_writer *writer);
 
 /*
  * Reconnects if the connection is lost. Commits of an earlier connection may be lost after a crash
  * of the server or a failover. If `connections` has changed since offsets and hosts were read, the
- * caller must read them again and consume from there.
+ * caller must read offsets and hosts again and consume from these offsets. ERR_IO: no connection;
+ * try again later.
  */
 bool store_writer_connect(struct store_writer *writer, struct err *err) MUST_CHECK;
 
-/* Fills next, last_key and last_timestamp_ms of each offset; the caller sets `partition`. */
+/*
+ * Sets next, last_key (in the arena) and last_timestamp_ms of each offset; the caller has set
+ * `partition`. Connects if necessary. ERR_IO: the offsets are unchanged.
+ */
 bool store_writer_offsets(struct store_writer *writer, struct store_offset *offsets, size_t count,
 			  struct arena *arena, struct err *err) MUST_CHECK;
 
-/* Reads a host's row; zero with revision 0 if it has none. The caller sets host and epoch. */
+/*
+ * Reads a host's row; the caller has set `host`, which stays borrowed, and `epoch`. The other
+ * members are overwritten, with texts and ranges in the arena; they are zero if there is no row.
+ * Connects if necessary. ERR_IO: PostgreSQL failed; *host is unchanged. ERR_INVALID: the row is
+ * malformed; the other members are undefined.
+ */
 bool store_writer_host(struct store_writer *writer, struct store_host *host, struct arena *arena,
 		       struct err *err) MUST_CHECK;
 
 /*
- * Stores all parts except those that it marks `lost`. On success the revisions of the stored hosts
- * are incremented. False: nothing was stored, try again later. ERR_INVALID: the server rejected the
- * data, and would reject them again.
+ * Stores all parts except those that the function marks `lost`; sets `lost` of each part. Parts are
+ * borrowed during the call. Connects if necessary. On success the revisions of the stored hosts are
+ * incremented; *ret_flush is zero if every part is lost. False: nothing was stored, and `lost` has
+ * no meaning. ERR_IO: PostgreSQL failed; try again later with the same parts. ERR_INVALID: the
+ * server rejected the data, and would reject the same data again.
  */
 bool store_writer_flush(struct store_writer *writer, struct store_flush_part *parts, size_t count,
 			struct store_flush *ret_flush, struct err *err) MUST_CHECK;

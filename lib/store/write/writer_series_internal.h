@@ -7,7 +7,9 @@
 #include "store/write/writer_flush_internal.h"
 
 /*
- * Upserts, in a transaction of its own, the keys that are not in the seen-ids cache, and adds them
- * to the cache after the commit.
+ * Upserts, in a transaction of its own, what is not in the seen-ids cache, and adds the keys to the
+ * cache after the commit. Sets series_new of flush->result and adds to the writer's counters. Call
+ * it outside a transaction. ERR_IO: PostgreSQL failed; all upserts are rolled back, and cache and
+ * counters are unchanged.
  */
 bool writer_series_put(struct flush *flush, struct err *err) MUST_CHECK;

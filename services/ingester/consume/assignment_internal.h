@@ -3,49 +3,61 @@
  * assignment - the Kafka partitions assigned to this ingester, and the offset to read each from.
  *
  * Kafka assigns and revokes partitions. PostgreSQL alone stores the offsets to start from. When an
- * assignment ends, the messages that were read and not yet flushed are dropped. Consumer thread
- * only; Kafka's callbacks run inside kafka_consumer_poll().
+ * assignment ends, the messages that were read and not yet flushed are dropped: whichever ingester
+ * gets the partition reads them again. Consumer thread only; the consumer calls the callbacks from
+ * inside its own functions. No function returns an error: failures are logged and retried every
+ * RETRY_MS until the daemon stops.
  */
 #pragma once
 
 #include "ingester/consume/consume.h"
 
 /*
- * Callbacks of the Kafka consumer; `self` is the struct consume. assignment_on_assigned() sets each
- * position's offset and waits until PostgreSQL can be read; false: the daemon is stopping.
+ * Callback of the Kafka consumer; `self` is the struct consume. Replaces the buffers by new ones,
+ * of the assigned partitions, and sets the offset of each position. Waits until PostgreSQL can be
+ * read. False: the daemon is stopping; there are no buffers.
  */
 bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t count);
+
+/* Callback of the Kafka consumer; `self` is the struct consume. Drops all buffers. */
 void assignment_on_revoked(void *self);
 
-/* The buffer of a partition; NULL: the partition is not assigned to us, or no longer. */
+/* The buffer of a partition, valid until the assignment ends. NULL: the partition is not assigned
+ * to this ingester. */
 struct partition_buffer *assignment_buffer(const struct consume *consume, int32_t partition);
 
 /*
- * Drop all buffered data and read it again from the offsets in PostgreSQL. `is_stopped`: the offset
- * of a partition is out of range, so Kafka has to assign the partitions again.
+ * Restarts reading: drops all buffers and hosts, and reads again from the offsets in PostgreSQL.
+ * Pointers to buffers are invalid afterwards. `is_stopped`: the offset of a partition is out of
+ * range, so Kafka has to assign the partitions again. Returns without effect if the daemon stops.
  */
 void assignment_restart(struct consume *consume, bool is_stopped);
 
 /*
- * The topic does not have the next offset of this partition, or (`is_foreign`) has another message
- * at a remembered offset. Log and count the reason, then continue at the topic's first offset.
+ * Call it if the topic does not have the next offset of this partition, or (`is_foreign`) has
+ * another message at the remembered offset. Logs and counts the reason, sets the seek override to
+ * the topic's first offset, and restarts reading. If the topic does have the offset (a starting
+ * broker may report the contrary), waits RETRY_MS and restarts reading at the same offset.
  */
 void assignment_seek(struct consume *consume, const struct partition_buffer *buffer,
 		     bool is_foreign);
 
 /*
- * The record batch that begins at `base` cannot be decompressed: find its end and continue there.
- * This takes several fetches, and each is an assignment_restart(). Kafka's response to a fetch is
- * either this error again, or a message, which goes to assignment_readable().
+ * Call it for each report that the record batch that begins at `base` cannot be decompressed: makes
+ * one step of the search for the end of the batch ("ingester/consume/unreadable_internal.h").
+ * Buffers with changes are flushed first, and Kafka reports the batch again. Each step ends with
+ * assignment_restart(). Kafka's response to the next fetch is this error again, or a message, which
+ * the caller passes to assignment_readable().
  */
 void assignment_unreadable(struct consume *consume, const struct partition_buffer *buffer,
 			   int64_t base);
 
 /*
- * A message of the partition in consume->unreadable was received. True: the search has ended and
- * the message must be processed. False: the caller must call assignment_restart().
+ * Call it if a message of the partition in consume->unreadable was received. True: the search has
+ * ended and the caller must process the message. False: the caller must drop the message and call
+ * assignment_restart().
  */
 bool assignment_readable(struct consume *consume, int64_t offset);
 
-/* Release all buffers and forget all hosts. */
+/* Frees all buffers and hosts, and clears their metrics. Accepts a consume without buffers. */
 void assignment_drop(struct consume *consume);

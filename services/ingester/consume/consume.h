@@ -6,9 +6,10 @@
  *                    │               └──► reject
  *                    └──► duplicate: dropped, counted
  *
- * The loop runs on one thread and needs no lock; librdkafka's threads prefetch meanwhile. Messages
- * that were read and not flushed are still in Kafka. After any doubtful failure all buffers are
- * dropped, and reading starts again from the offsets in PostgreSQL. HTTP threads read only `state`.
+ * The loop runs on one thread, the consumer thread, and needs no lock; librdkafka's threads
+ * prefetch meanwhile. Messages that were read and not flushed are still in Kafka. If a failure
+ * leaves in doubt what PostgreSQL has stored, all buffers are dropped, and reading starts again
+ * from the offsets in PostgreSQL. HTTP threads read only `state`.
  */
 #pragma once
 
@@ -18,10 +19,11 @@
 #include "ingester/consume/reject_internal.h"
 #include "ingester/consume/unreadable_internal.h"
 
+/* Texts are borrowed and must outlive the loop. */
 struct consume_options {
 	const char *brokers, *topic, *group, *postgres;
-	uint64_t topic_partitions, replication_factor;
-	uint64_t flush_interval_ns, retention_raw_ns, session_ns;
+	uint64_t topic_partitions, replication_factor;            /* of a topic that is created */
+	uint64_t flush_interval_ns, retention_raw_ns, session_ns; /* session_ns: a timeout */
 	uint64_t memory_limit; /* bytes; 1 / BUFFER_SHARE of it is for the buffers */
 	bool synchronous_commit;
 };
@@ -36,7 +38,7 @@ enum consume_state {
 	CONSUME_STATE_COUNT,
 };
 
-/* Where to continue a partition, instead of at the stored offset, which the topic does not have. */
+/* Where the next assignment starts a partition, instead of at the offset in PostgreSQL. */
 struct seek_override {
 	int32_t partition;
 	int64_t offset;
@@ -45,7 +47,7 @@ struct seek_override {
 struct consume {
 	_Atomic int state; /* enum consume_state */
 	/* private */
-	const struct consume_options *options;
+	const struct consume_options *options; /* borrowed until consume_run() returns */
 	struct kafka_consumer consumer;
 	struct reject reject;
 	struct store_writer store;
@@ -66,11 +68,15 @@ struct consume {
 };
 
 /*
- * Run until daemon_stopping(). If PostgreSQL or Kafka is unavailable at the start, wait for it.
- * False: the Kafka clients cannot be created.
+ * Runs until daemon_stopping(); the calling thread becomes the consumer thread. *consume must be
+ * zero and must not move. If PostgreSQL or Kafka is unavailable, at the start or later, the loop
+ * waits and retries. At the end the buffers are flushed once more, and everything is closed and
+ * freed, also after a failure. False: the Kafka clients cannot be created, with the codes of
+ * kafka_producer_open() and kafka_consumer_open().
  */
 bool consume_run(struct consume *consume, const struct consume_options *options,
 		 struct err *err) MUST_CHECK;
 
-/* For /ready. Any thread. False: `why` names what the loop waits for. */
+/* For /ready; `self` is the struct consume. Any thread. False: not ready; the message of `why`
+ * (ERR_IO) names what the loop waits for. */
 bool consume_ready(void *self, struct err *why);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hosts - a cache of the hosts table: received sequence numbers, counters and last status.
+ * hosts - a cache of the table agent_status: received sequence numbers, counters and last status.
  *
- * A host is loaded from PostgreSQL when its first batch is read and stays until the assignment
- * ends. The cache is ahead of the table by all batches that are not flushed. If those batches are
- * dropped, the hosts must be dropped too, with hosts_clear(), and loaded again. Consumer thread
- * only.
+ * An entry is one spool, identified by host id and epoch. A host is loaded from PostgreSQL when its
+ * first batch is read and stays until the assignment ends. The cache is ahead of the table by all
+ * batches that are not flushed. If those batches are dropped, the hosts must be dropped too, with
+ * hosts_clear(), and loaded again. Consumer thread only.
  */
 #pragma once
 
@@ -16,9 +16,9 @@
 struct host;
 
 struct hosts {
-	size_t count;
+	size_t count; /* hosts in the cache */
 	/* private */
-	struct arena arena;
+	struct arena arena; /* also memory of received sets: store.seen grows in it */
 	struct map by_id;
 	struct host *all;
 };
@@ -30,29 +30,33 @@ struct host {
 	char *texts; /* heap; store.status, node and version point into it */
 };
 
+/* Initialises an empty cache, which must not move afterwards. */
 void hosts_init(struct hosts *hosts);
 
-/* Forget all hosts and free their memory. */
+/* Frees all hosts and their memory; pointers to hosts are invalid afterwards. The cache is empty
+ * and can be used again. */
 void hosts_clear(struct hosts *hosts);
 
 /*
- * The host of that host id and epoch, loaded from the table when it is not in the cache. NULL: the
- * table cannot be read.
+ * Returns the host with that host id and epoch, loaded from the table if it is not in the cache
+ * (new and zero if the table has no such row). Valid until hosts_clear(); the host id is copied.
+ * NULL: err is set and the cache is unchanged; ERR_IO: the table cannot be read, ERR_INVALID: the
+ * host's row is malformed.
  */
 struct host *hosts_find(struct hosts *hosts, const struct batch_number *number,
 			struct store_writer *writer, struct err *err);
 
 /*
- * Replace the host's last status, a `decima-status` header; the bytes are copied. False: it cannot
- * be decoded, and the previous status stays.
+ * Replaces the host's last status by `status`, the value of a `decima-status` header; the bytes are
+ * copied. ERR_INVALID: `status` cannot be decoded; the host is unchanged.
  */
 bool host_update(struct host *host, str status, struct err *err) MUST_CHECK;
 
 /*
- * Count a rejected batch of this host. The batch's status says how many samples it held; if it
- * cannot be decoded, only the batch is counted.
+ * Counts a rejected batch of this host, and the samples of the batch, whose number is in the
+ * batch's status. If the status cannot be decoded, only the batch is counted. Cannot fail.
  */
 void host_count_rejected(struct host *host, str status);
 
-/* Bytes of memory used, without the status texts. */
+/* Bytes of memory of the cache, without status texts. */
 size_t hosts_memory(const struct hosts *hosts);

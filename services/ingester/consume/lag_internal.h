@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * lag - metrics of how far each assigned partition is behind the end of the Kafka topic.
+ * lag - metrics of how far the ingester is behind the ends of its Kafka partitions.
  *
- * Consumer thread only.
+ * For each assigned partition, and for all of them together: the number of messages that are in the
+ * topic and not read yet. For all partitions together also the largest age,
+ * in milliseconds, of the last message read of a partition that has more messages. Consumer thread
+ * only. The functions cannot fail and keep no memory.
  */
 #pragma once
 
 #include "ingester/consume/consume.h"
 
 /*
- * Update the metrics of all assigned partitions. While reading is paused, Kafka is queried for the
- * ends of the partitions, which may take up to a second.
+ * Updates the metrics of all assigned partitions. The ends are those of the last fetch. While
+ * reading is paused there are no fetches, so Kafka is queried for all ends; the call then blocks
+ * for up to a second in total. The lag of a partition whose end is unknown is 0.
  */
 void lag_observe(struct consume *consume);
 
-/* Remove the metrics of all partitions: they are no longer assigned to us. */
+/*
+ * Removes the metrics of all partitions in consume->buffers. Called when an assignment ends, before
+ * the buffers are released.
+ */
 void lag_forget(const struct consume *consume);

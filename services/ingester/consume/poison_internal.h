@@ -13,7 +13,8 @@
  *
  * Kafka may deliver the partitions in another order each time, so the chosen half only probably
  * holds the poison message. The search ends in any case: a stored flush is progress, and a rejected
- * one is halved. Pure; consumer thread only.
+ * one is halved. No I/O: the caller flushes. The functions cannot fail. {0}
+ * is the start. Consumer thread only.
  */
 #pragma once
 
@@ -27,7 +28,7 @@ struct poison_message {
 };
 
 struct poison {
-	uint64_t limit; /* messages that the next flush may hold; 0: no limit */
+	uint64_t limit; /* flush as soon as this number of messages is buffered; 0: no limit */
 	/* private */
 	uint64_t suspects; /* messages of which at least one is poison */
 	struct poison_message messages[POISON_MESSAGES_MAX]; /* a ring: found, and not passed yet */
@@ -35,24 +36,27 @@ struct poison {
 };
 
 enum poison_step {
-	POISON_BISECT, /* drop all buffers and read them again; the next flush is smaller */
-	POISON_FOUND,  /* drop all buffers and read them again; poison_find() has the message */
-	/* No message is at fault, or it is rejected already: back off as in an outage. */
+	POISON_BISECT, /* drop all buffers and read the messages again; the next flush is smaller */
+	POISON_FOUND,  /* drop all buffers and read the messages again; poison_find() has the poison
+			  message */
+	/* No message is at fault, or the one message was found before: back off as in an outage. */
 	POISON_NOT_FOUND,
 };
 
 /*
- * PostgreSQL rejected a flush of `messages`. If it is one message, `partition` and `offset` are its
- * own; otherwise they are not used.
+ * Call it if PostgreSQL rejected a flush of `messages` messages. If `messages` is 1, `partition`
+ * and `offset` are those of the message; otherwise they are not used.
  */
 enum poison_step poison_flush_rejected(struct poison *poison, uint64_t messages, int32_t partition,
 				       int64_t offset);
 
-/* A flush of `messages` was stored. */
+/* Call it if a flush of `messages` messages was stored. */
 void poison_flush_stored(struct poison *poison, uint64_t messages);
 
-/* The partition is stored up to `next`: forget the messages found below it. */
+/* Call it if the partition is stored up to, not including, `next`: forgets the messages found
+ * below. */
 void poison_advance(struct poison *poison, int32_t partition, int64_t next);
 
-/* The found poison message at this offset, or NULL. */
+/* The poison message found at this offset, or NULL. Valid until the next call of another function;
+ * the caller sets is_reported. */
 struct poison_message *poison_find(struct poison *poison, int32_t partition, int64_t offset);

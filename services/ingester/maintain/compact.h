@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * compact - the thread that compacts raw rows into larger ones (store/compact.h).
+ * compact - the thread that compacts raw rows into larger ones ("store/compact/compact.h").
  *
  * The thread has a PostgreSQL connection of its own and does not touch the consumer's state. A
  * failed compaction is retried without limit. Cancellation takes effect within one SQL statement.
@@ -13,8 +13,8 @@
 #include <pthread.h>
 
 struct compact_options {
-	const char *postgres;
-	uint64_t age_ns; /* compact a bucket when its oldest raw row has this age; 0: never */
+	const char *postgres; /* libpq conninfo or URI; must outlive the thread */
+	uint64_t age_ns;      /* compact a bucket whose oldest raw row has this age; 0: never */
 };
 
 struct compact {
@@ -24,9 +24,12 @@ struct compact {
 	bool is_running;
 };
 
-/* With an age of 0 no thread is started. ERR_IO: the thread cannot be created. */
+/*
+ * *compact must be {0} and must not move. With an age of 0 no thread is started. ERR_IO: the thread
+ * cannot be created; there is nothing to stop.
+ */
 bool compact_start(struct compact *compact, const struct compact_options *options,
 		   struct err *err) MUST_CHECK;
 
-/* Wait for the thread to end. Call it only when daemon_stopping() is true. */
+/* Waits for the thread to end. Call it only when daemon_stopping() is true. Accepts {0}. */
 void compact_stop(struct compact *compact);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * maintenance - the thread that maintains the tables about once a minute
- * (store/maintenance/maintenance.h).
+ * maintenance - the thread that maintains the tables about once a minute.
  *
- * It creates table partitions ahead of time, drops those past their retention and terminates stuck
- * writers. It has a connection of its own, because it may wait for long queries to end; a flush
- * must not wait for them.
+ * The thread creates table partitions ahead of time, drops partitions past their retention and
+ * terminates stuck writers. It has a connection of its own, because it may wait for long queries to
+ * end; a flush must not wait for them. "store/maintenance/maintenance.h" describes the work. A
+ * failed run is logged and repeated.
  */
 #pragma once
 
@@ -15,8 +15,8 @@
 #include <pthread.h>
 
 struct maintenance_options {
-	const char *postgres;
-	uint64_t retention_raw_ns, retention_rollup_ns;
+	const char *postgres; /* libpq conninfo or URI; must outlive the thread */
+	uint64_t retention_raw_ns, retention_rollup_ns; /* of samples; of sums */
 };
 
 struct maintenance {
@@ -26,9 +26,10 @@ struct maintenance {
 	bool is_running;
 };
 
-/* ERR_IO: the thread cannot be created. */
+/* *maintenance must be {0} and must not move. ERR_IO: the thread cannot be created; there is
+ * nothing to stop. */
 bool maintenance_start(struct maintenance *maintenance, const struct maintenance_options *options,
 		       struct err *err) MUST_CHECK;
 
-/* Wait for the thread to end. Call it only when daemon_stopping() is true. */
+/* Waits for the thread to end. Call it only when daemon_stopping() is true. Accepts {0}. */
 void maintenance_stop(struct maintenance *maintenance);
