@@ -2,7 +2,8 @@
 /*
  * params - parses the parameters of a request: times, windows, steps, lists of labels.
  *
- * Pure. Texts borrow from the request. All functions fail with ERR_INVALID.
+ * Pure: any thread. Texts borrow from the request. A function that returns bool fails only with
+ * ERR_INVALID, whose message names the parameter; outputs are unchanged then.
  */
 #pragma once
 
