@@ -48,6 +48,8 @@ struct collect {
 /* Begins an empty interval whose offset is 0. Copies `options`, but not the texts in `options`. The
  * caller closes with collect_done(), which accepts a zeroed struct. */
 void collect_init(struct collect *collect, const struct collect_options *options);
+
+/* Frees the set and all memory. Accepts a zeroed struct. */
 void collect_done(struct collect *collect);
 
 /* Frees the set and begins the next interval with an empty set. `unix_offset_ns` is added to the

@@ -58,4 +58,5 @@ void timeline_add_stack(struct timeline *timeline, const struct sample_record *r
  * valid until the callback returns. Callbacks must not add records. */
 void timeline_run(struct timeline *timeline, uint64_t until_ns, const struct timeline_sink *sink);
 
+/* Frees all records, without a call of a sink. The struct is empty afterwards. */
 void timeline_done(struct timeline *timeline);

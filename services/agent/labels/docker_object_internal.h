@@ -20,8 +20,7 @@ struct docker_splitter {
 };
 
 enum docker_split_result {
-	DOCKER_MORE,     /* all bytes are consumed; the last object may be incomplete: call with the
-			    next bytes */
+	DOCKER_MORE,     /* all bytes are consumed: call again with the next bytes */
 	DOCKER_OBJECT,   /* *ret_object is a complete object */
 	DOCKER_TOO_LONG, /* an object larger than DOCKER_OBJECT_MAX has been skipped completely */
 };
@@ -47,8 +46,7 @@ struct docker_container {
 
 enum docker_kind {
 	DOCKER_CONTAINER,
-	DOCKER_OTHER, /* not about a container, or an event that changes neither names nor existence
-		       */
+	DOCKER_OTHER, /* not about a container, or an event without a change that matters here */
 	DOCKER_MALFORMED, /* no valid JSON, or the id is not 64 hex digits */
 	DOCKER_KIND_COUNT
 };

@@ -29,8 +29,7 @@ struct executable {
 					   */
 	const struct elf_segment *segments;
 	size_t segment_count; /* 0: not read */
-	uint64_t sampled_ns;  /* CLOCK_MONOTONIC of the last sample with a frame in the file; set by
-				 collect.c */
+	uint64_t sampled_ns;  /* CLOCK_MONOTONIC of the last sample with a frame in the file */
 	uint32_t references;
 	struct unwind_table unwind; /* written by unwind_tables.c */
 

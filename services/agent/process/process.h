@@ -25,8 +25,7 @@ struct process {
 	uint64_t start_ns;             /* CLOCK_BOOTTIME; 0: unknown until the first sample */
 	uint64_t exec_id;              /* the kernel's counter of execs */
 	bool exec_id_known, exited;
-	bool is_recently_remapped; /* within the last REMAPPED_MS the process mapped code over other
-				      code */
+	bool is_recently_remapped;     /* it mapped code over other code in the last REMAPPED_MS */
 	struct unwind_listing listing; /* written by unwind_lists.c */
 
 	/* private */

@@ -26,8 +26,7 @@ struct unwind_lists {
 	uint64_t written, evictions; /* cumulative: lists written; processes removed to make room */
 	uint64_t refused; /* cumulative: lists that could not be written: no room, or mmap failed */
 	struct unwind_slots slots; /* the memory of the lists; others read only slots.pages */
-	bool needs_pages; /* set by flush: lists are below UNWIND_LISTS_BYTES_MAX, but no page is
-			     free */
+	bool needs_pages; /* set by flush: a list below the limit of lists found no free page */
 	bool is_stale;    /* BPF programs may have cached old lists; reset by unwind_loader */
 	/* private */
 	struct unwind_store *store;

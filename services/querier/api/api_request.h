@@ -47,8 +47,8 @@ struct api_request {
 
 /*
  * Writes the response to one endpoint. On false `err` is set, and its code selects the status:
- * ERR_INVALID 400 (500 after a reader was acquired), ERR_LIMIT 422, others 503; is_unknown 404,
- * is_gone 410.
+ * ERR_INVALID 400 (500 after a reader was acquired), ERR_LIMIT 422, others 503. is_unknown makes it
+ * 404, is_gone 410. An ended deadline (503) and a closed connection (499) take precedence.
  */
 typedef bool api_responder(struct api_request *request, struct err *err);
 

@@ -19,8 +19,7 @@
 struct query_result_options {
 	const struct selector *selector; /* both are borrowed until query_result_done() */
 	const struct group_by *group_by;
-	bool keep_addresses; /* false: a symbolized frame has only the function, not address and
-				line */
+	bool keep_addresses; /* false: a symbolized frame has only the function */
 	uint64_t memory_max; /* bytes of merges and symbols together */
 };
 

@@ -43,6 +43,8 @@ enum symbolization_outcome {
 	SYMBOLIZATION_FAILED,
 	SYMBOLIZATION_ABANDONED
 };
+
+/* Reports the outcome of a request. A failure pauses requests, a success ends a pause. */
 void symbolization_report(struct symbolization *symbolization, enum symbolization_outcome outcome);
 
 enum { SYMBOLIZATION_METRICS = 1 };
