@@ -48,14 +48,18 @@ struct publish {
 	_Atomic uint64_t stop_at_ns; /* deadline of publish_stop(); 0: not stopping */
 };
 
-/* Starts the thread. Does not need Kafka to be up: the thread retries. The spool must outlive the
- * thread, and the struct must not move until publish_stop(). */
+/*
+ * Starts the thread. Does not need Kafka to be up: the thread retries. The spool must outlive the
+ * thread, and the struct must not move until publish_stop(). Fails as kafka_producer_open(), or
+ * with ERR_IO if the thread cannot be started; then there is nothing to stop.
+ */
 bool publish_start(struct publish *publish, struct spool *spool,
 		   const struct publish_options *options, struct err *err) MUST_CHECK;
 
 /*
- * Send the batches of the spool for at most timeout_ms, plus up to a second to end the thread. A
- * batch that is not delivered by then stays in the spool.
+ * Sends the batches of the spool for at most timeout_ms, plus up to a second to end the thread. A
+ * batch that is not delivered by then stays in the spool. Accepts a struct whose publish_start()
+ * failed.
  */
 void publish_stop(struct publish *publish, uint64_t timeout_ms);
 

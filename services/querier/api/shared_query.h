@@ -45,7 +45,7 @@ void shared_query_done(struct shared_query *shared);
 bool shared_query_reject(struct api_request *request, struct err *err,
 			 const char *sentence) MUST_CHECK;
 
-/* Set the window of the request to that of one side. */
+/* Sets the window of the request to the window of one side (0 or 1). */
 void shared_query_use_window(const struct shared_query *shared, size_t side,
 			     struct api_request *request);
 

@@ -37,6 +37,6 @@ bool web_page_accepted(const struct http_request *req);
 void web_page_serve(const struct web_page *page, const struct http_request *req,
 		    struct http_response *res);
 
-/* Serve the file of the request's path. False: there is no such file, and `res` is unchanged. */
+/* Serves the file of the request's path. False: there is no such file, and `res` is unchanged. */
 bool web_page_serve_asset(const struct web_page *page, const struct http_request *req,
 			  struct http_response *res) MUST_CHECK;

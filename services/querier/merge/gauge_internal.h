@@ -44,7 +44,7 @@ struct gauge {
 /* An empty gauge in the arena. */
 struct gauge *gauge_new(struct arena *arena);
 
-/* Record the times at which the sources of the row's samples have profiles. */
+/* Records the times at which the sources of the row's samples have profiles. */
 void gauge_observe(struct gauge *gauge, const struct sample_set *row);
 
 /* The identity of a sample's source, as a text in the arena. */
@@ -54,7 +54,7 @@ str gauge_source_name(const struct sample_set *row, const struct sample *sample,
 /* Adds the times that another connection has recorded. `other` is only read. */
 void gauge_combine(struct gauge *gauge, const struct gauge *other);
 
-/* Sort the times of each source and remove duplicates. Call once, before gauge_average(). */
+/* Sorts the times of each source and removes duplicates. Called once, before gauge_average(). */
 void gauge_sort_times(struct gauge *gauge);
 
 /* The sum of the values of one source in an interval, for one key of the response. */
@@ -68,7 +68,7 @@ struct gauge_sum {
 struct gauge_source *gauge_find(const struct gauge *gauge, struct labels group);
 
 /*
- * Replace the sums of [start_ms, end_ms) by means: one for each key, sorted by key; *count is
+ * Replaces the sums of [start_ms, end_ms) by means: one for each key, sorted by key; *count is
  * updated. `sums` must contain all sources of the response. ERR_LIMIT: a mean beyond 64 bits.
  */
 bool gauge_average(struct gauge *gauge, struct gauge_sum *sums, size_t *count, uint64_t start_ms,

@@ -36,7 +36,8 @@ struct grouping {
 	bool has_series; /* `series` is set */
 };
 
-/* Begin with the samples of a row; `scratch` must live until the last grouping_of() on that row. */
+/* Begins with the samples of a row; `scratch` must live until the last grouping_of() on that row.
+ */
 void grouping_begin(struct grouping *grouping, const struct sample_set *row, struct arena *scratch);
 
 /* The group of a sample: an index in the label sets of `into`. */

@@ -18,7 +18,7 @@ struct query_stats {
 	uint64_t began_ns, wait_ns; /* began_ns: clock_monotonic_ns() */
 };
 
-/* Add the cost of another query that is a part of this request; wait_ns and began_ns stay. */
+/* Adds the cost of another query that is a part of this request; wait_ns and began_ns stay. */
 void query_stats_add(struct query_stats *stats, const struct query_stats *other);
 
 /* Writes {"series":...,"seconds":{...}}. The stage `write` ends with this call. */
