@@ -47,7 +47,7 @@ enum {
 	UPLOADER_IDLE_MS = 30000, /* then the uploader exits */
 };
 
-/* Of Docker's responses; the longest object in a response is in docker_object.h. */
+/* Of Docker's responses. */
 enum {
 	CONTAINERS_MAX = 4096,     /* beyond: their names are unknown */
 	CONTAINERS_GONE_MAX = 256, /* kept for samples of their last moments; oldest first out */

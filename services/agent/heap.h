@@ -3,7 +3,7 @@
  * heap - allocation of objects that are freed one by one: processes, mappings, executables.
  *
  * An arena cannot free one object of many, so these objects are allocated on the heap and released
- * with free(). If memory is exhausted, the process aborts, as with arenas.
+ * with free(). If memory is exhausted, the process aborts, as with arenas. Any thread.
  */
 #pragma once
 
@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+/* Resizes an array to count * size bytes; `ptr` NULL: allocates. New bytes are not initialised.
+ * Never NULL for a size above 0. The caller frees the result with free(). */
 static inline void *heap_resize(void *ptr, size_t count, size_t size)
 {
 	void *resized = reallocarray(ptr, count, size);
@@ -22,13 +24,13 @@ static inline void *heap_resize(void *ptr, size_t count, size_t size)
 	return resized;
 }
 
-/* A zeroed object with `extra` zeroed bytes after it. */
+/* A zeroed object with `extra` zeroed bytes after it. The caller frees it with free(). */
 static inline void *heap_new(size_t size, size_t extra)
 {
 	return memset(heap_resize(NULL, 1, size + extra), 0, size + extra);
 }
 
-/* A NUL-terminated copy. */
+/* A NUL-terminated copy. The caller frees it with free(). */
 static inline char *heap_str(str s)
 {
 	char *copy = heap_new(s.len + 1, 0);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * collect - builds a sample_set from the samples of one interval. Pure.
+ * collect - builds a sample_set (profile/sample_set.h) from the samples of one interval.
  *
- * The set owns copies of all its texts: processes and executables may be freed before it is
- * written. Stacks are root first. The address of a native frame is an address in the ELF file, of
- * the call and not of the instruction after it. A kernel frame has only the function's name, so
- * that frames of one function are equal.
+ * The set is in the arena of struct collect, with copies of all its texts: processes and
+ * executables may be freed before the set is written. collect_begin() and collect_done() free the
+ * set. Stacks are root first. The address of a native frame is an address in the ELF file, of the
+ * call and not of the instruction after it. A kernel frame has only the function's name, so that
+ * frames of one function are equal. No function fails. No I/O. Agent thread only.
  */
 #pragma once
 
@@ -16,10 +17,11 @@
 #include "profile/sample_set.h"
 
 struct collect_options {
-	str node;
+	str node; /* the label "node"; borrowed until collect_done(), as `external` */
 	struct labels external;
 	uint64_t period_ns;            /* CPU time that one sample stands for */
-	struct containers *containers; /* NULL: names of containers are unknown */
+	struct containers *containers; /* borrowed until collect_done(); NULL: names of containers
+					  are unknown */
 };
 
 /* The least certain method among the steps of a walk. */
@@ -43,13 +45,18 @@ struct collect {
 	int64_t unix_offset_ns; /* from CLOCK_MONOTONIC to Unix time */
 };
 
+/* Begins an empty interval whose offset is 0. Copies `options`, but not the texts in `options`. The
+ * caller closes with collect_done(), which accepts a zeroed struct. */
 void collect_init(struct collect *collect, const struct collect_options *options);
+
+/* Frees the set and all memory. Accepts a zeroed struct. */
 void collect_done(struct collect *collect);
 
-/* Begins the next interval with an empty set. The offset holds for the whole interval. */
+/* Frees the set and begins the next interval with an empty set. `unix_offset_ns` is added to the
+ * CLOCK_MONOTONIC times of all samples of the interval. The cumulative counters continue. */
 void collect_begin(struct collect *collect, int64_t unix_offset_ns);
 
-/* Adds a sample. `process` may be NULL or incomplete: the sample is added in any case, with fewer
- * labels and without files. */
+/* Adds a sample. Copies what it keeps. If `process` is NULL or incomplete, the sample is added with
+ * fewer labels and without files. Sets `sampled_ns` of the executables in the stack. */
 void collect_sample(struct collect *collect, const struct sample_record *record,
 		    const struct process *process, struct kernel_symbols *kernel);

@@ -5,10 +5,11 @@
  *
  * A shipped stack may lead through a file whose table is still being built. The sample is kept with
  * its process as it was at the tick: images are reference-counted and never changed while shared.
- * It is handed to the sink when the table is loaded or will not be, when DEFERRED_MS_MAX has
- * passed, or when the agent stops. Meanwhile it counts neither as stored nor as lost, like a sample
- * in the timeline. If DEFERRED_BYTES_MAX is reached, the caller must walk the stack at once with
- * the tables that are loaded. Owns copies of the samples. Pure.
+ * The sample is handed to the sink when the table is loaded or cannot be loaded, when
+ * DEFERRED_MS_MAX has passed, or when the agent stops. A deferred sample counts neither as stored
+ * nor as lost, like a sample in the timeline. If DEFERRED_BYTES_MAX is reached, the caller must
+ * walk the stack at once with the tables that are loaded. A zeroed struct is valid and empty;
+ * deferred_samples_done() frees the copies of the samples. No I/O. Agent thread only.
  */
 #pragma once
 
@@ -35,8 +36,8 @@ struct deferred_samples {
 	struct deferred_sample *first, **last;
 };
 
-/* Receives a sample whose wait has ended. Record and process are valid until the callback returns.
- */
+/* Receives a sample whose wait has ended, and the `since_ns` of its deferred_samples_add(). Record
+ * and process are valid until the callback returns. */
 struct deferred_sink {
 	void (*sample)(void *self, const struct sample_record *record,
 		       const struct process *process, uint64_t since_ns);
@@ -44,9 +45,11 @@ struct deferred_sink {
 };
 
 /*
- * Adds a sample. Copies the record and takes references to the images of the process. `executable`
- * is mapped by the process, and its table is being built. `since_ns`: start of the first wait of
- * this sample. False: there is no room.
+ * Adds a sample. Copies the record and takes references to the images and the cgroup of the
+ * process. `executable` is mapped by the process, and its table is being built; the references keep
+ * it alive. `since_ns`: CLOCK_MONOTONIC start of the first wait of this sample. False:
+ * DEFERRED_BYTES_MAX would be exceeded; nothing is kept, `rejected` counts it, and the caller must
+ * walk the stack at once.
  */
 bool deferred_samples_add(struct deferred_samples *deferred, const struct sample_record *record,
 			  const struct process *process, const struct executable *executable,
@@ -55,13 +58,13 @@ bool deferred_samples_add(struct deferred_samples *deferred, const struct sample
 /* True if a wait that began at since_ns has reached DEFERRED_MS_MAX. */
 bool deferred_sample_is_overdue(uint64_t since_ns, uint64_t now_ns);
 
-/* Hands samples whose wait has ended to the sink. The sink may add a sample again, to wait for
- * another table. */
+/* Hands each sample whose wait has ended to the sink, in order of arrival. The callback may call
+ * deferred_samples_add() for the sample, to wait for another table. */
 void deferred_samples_run(struct deferred_samples *deferred, uint64_t now_ns,
 			  const struct deferred_sink *sink);
 
-/* Hands all samples to the sink. */
+/* Hands all samples to the sink. The callback must not add a sample again. */
 void deferred_samples_stop(struct deferred_samples *deferred, const struct deferred_sink *sink);
 
-/* Frees all samples without handing them to a sink. */
+/* Frees all samples without a call of a sink. The struct is empty afterwards. */
 void deferred_samples_done(struct deferred_samples *deferred);

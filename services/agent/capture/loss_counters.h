@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * loss_counters - how many samples the kernel made, and how many of them were lost before the
- * spool, by reason.
+ * loss_counters - the number of samples that the kernel made, and of those lost before the spool,
+ * by reason.
  *
- * Counters outlive the agent in two places: in a pinned BPF map (counts.h) and in the spool's last
- * status. The excess of the first over the second is unreported. Unreported samples without a
- * reason of their own were in the memory of an agent that was killed. Pure.
+ * Counters outlive the agent in two places: in a pinned BPF map ("agent/capture/counts.h") and in
+ * the spool's last status. The counters of the map minus the counters of the status are unreported.
+ * Unreported samples without a reason of their own were in the memory of an agent that was killed.
+ * Pure: no I/O, any thread.
  */
 #pragma once
 
@@ -22,7 +23,8 @@ enum loss_reason {
 };
 extern const char *const loss_names[LOSS_COUNT];
 
-/* The reason that a successor reports for unexplained losses. No agent counts it itself. */
+/* The reason that a successor reports for lost samples without a reason. No agent counts losses of
+ * this reason in its own counters. */
 #define LOSS_AGENT_KILLED "agent_killed"
 
 struct loss_counters {
@@ -30,14 +32,16 @@ struct loss_counters {
 };
 
 /*
- * *ret_unreported = baseline + counted - reported. `baseline`: what was reported when the counters
- * were at 0. False: more was reported than counted, so another agent has reported in between, and
- * the counters do not match the status any more.
+ * Computes *ret_unreported = baseline + counted - reported. `baseline`: the reported values at the
+ * moment when the counters were at 0. False, with *ret_unreported unchanged: a difference would be
+ * negative, or a sum overflows. Then another agent has reported in between, and the counters do not
+ * match the status any more.
  */
 bool loss_counters_unreported(const struct loss_counters *baseline,
 			      const struct loss_counters *counted,
 			      const struct loss_counters *reported,
 			      struct loss_counters *ret_unreported) MUST_CHECK;
 
-/* The losses without a reason: sampled minus the sum of lost, which is at most sampled. */
+/* The losses without a reason: sampled minus the sum of lost. The sum must be at most `sampled`;
+ * loss_counters_unreported() ensures this. */
 uint64_t loss_counters_unexplained(const struct loss_counters *loss_counters);

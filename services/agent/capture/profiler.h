@@ -2,12 +2,13 @@
 /*
  * profiler - turns the kernel's ticks into a sample_set, on one thread.
  *
- * A few times a second profiler_drain() reads all rings and processes records in order of time:
- * sideband events update the process table, samples are resolved against it. Only records from
- * before the start of the previous round are processed, because only these are surely complete. A
- * sample whose stack needs an unwind table that is still being built is deferred
- * (deferred_samples.h). Once per interval the caller writes `collect.set`, then calls
- * profiler_next_interval(). Agent thread only; the profiler owns all its parts.
+ * The caller calls profiler_drain() a few times a second. It reads all rings and processes records
+ * in order of time: sideband events update the process table, samples are resolved against it. Only
+ * records from before the start of the previous round are processed, because only these are known
+ * to be complete. A sample whose stack needs an unwind table that is still being built is deferred
+ * ("agent/capture/deferred_samples_internal.h"). Once per interval the caller writes `collect.set`,
+ * then calls profiler_next_interval(). Agent thread only. The struct owns all its parts and must
+ * not move between open and close.
  */
 #pragma once
 
@@ -21,16 +22,17 @@
 #include "agent/unwind/unwind_loader.h"
 
 enum profiler_truncation {
-	TRUNCATED_KERNEL, /* then the reasons of user stacks, in the order of enum user_end */
-	TRUNCATED_USER,
+	TRUNCATED_KERNEL, /* the kernel part of the stack is too deep */
+	TRUNCATED_USER,   /* first of the reasons of user stacks, in the order of enum user_end */
 	TRUNCATED_UNMAPPED = TRUNCATED_USER + USER_END_COUNT - USER_END_TOO_DEEP,
 	TRUNCATED_COUNT
 };
 extern const char *const profiler_truncation_names[TRUNCATED_COUNT];
 
 /*
- * All cumulative since profiler_open(). loss_counters.sampled = loss_counters.lost + samples that
- * are in sample sets or on the way to one. Losses after the sample set are not counted here.
+ * All counters are cumulative since profiler_open(). loss_counters.sampled is the sum of
+ * loss_counters.lost, of the samples that entered sample sets, and of the samples that are still in
+ * the profiler. Losses after the sample set are not counted here.
  */
 struct profiler_counts {
 	struct loss_counters loss_counters;
@@ -38,14 +40,15 @@ struct profiler_counts {
 	uint64_t stacks_shipped, stacks_not_shipped; /* stacks that the BPF walk could not finish */
 };
 
+/* Everything that the options point to must outlive the profiler. */
 struct profiler_options {
-	uint64_t hz;
+	uint64_t hz; /* samples per second and CPU */
 	str node;
 	struct labels external;
 	const struct counts *counts;        /* as in sampler_options */
 	struct containers *containers;      /* as in collect_options */
-	struct executable_sink executables; /* is offered each executable; .offer NULL: unused */
-	uint64_t unwind_max_bytes;
+	struct executable_sink executables; /* the upload sink; .offer NULL: unused */
+	uint64_t unwind_max_bytes; /* kernel memory of unwind tables and lists of mappings */
 	struct unwind_builder_options unwind;
 };
 
@@ -70,25 +73,39 @@ struct profiler {
 };
 
 /*
- * Loads the BPF program, reads which processes run, and starts sampling. ERR_INVALID if the agent
- * is in a pid namespace of its own. If BPF or perf events are not permitted, the error names the
- * likely reason (kernel_check.h).
+ * Loads the BPF program, reads which processes run, and starts sampling. On failure everything is
+ * closed again. ERR_INVALID: the agent is in a pid namespace of its own, or the verifier rejects
+ * the program. ERR_NOT_FOUND: the kernel has no BTF. If BPF or perf events are not permitted, the
+ * error names the likely reason ("agent/kernel/kernel_check.h").
  */
 bool profiler_open(struct profiler *profiler, const struct profiler_options *options,
 		   struct err *err) MUST_CHECK;
+
+/* Stops sampling and frees everything, also `collect.set`. Accepts a zeroed struct. Samples that
+ * are not collected yet are dropped without a count: call profiler_finish() first. */
 void profiler_close(struct profiler *profiler);
 
-/* One round: reads all rings and processes the complete records. */
+/*
+ * One round: reads all rings and processes the complete records. Cannot fail; losses are counted.
+ */
 void profiler_drain(struct profiler *profiler);
 
-/* The pause until the next round: shorter while the sideband rings fill fast. */
+/* The pause until the next round in milliseconds: shorter while the sideband rings fill fast. */
 uint64_t profiler_pause_ms(const struct profiler *profiler);
 
-/* At the end: stops sampling and processes all records that are left, also deferred ones. */
+/*
+ * Called once, before the last set is written: stops sampling and processes all remaining records,
+ * also deferred samples. The samples are in `collect.set` afterwards. The caller still calls
+ * profiler_close().
+ */
 void profiler_finish(struct profiler *profiler);
 
-/* Begins the next interval with an empty `profiler->collect.set`. Follows changes of CPUs, modules
- * and processes. */
+/*
+ * Begins the next interval with an empty `collect.set`; the caller has written the previous set.
+ * Also adapts to changes of CPUs, kernel modules and processes. If a CPU cannot be sampled, a
+ * warning is logged and the next call tries again.
+ */
 void profiler_next_interval(struct profiler *profiler);
 
+/* Reads the present counters. Cannot fail: a counter that cannot be read keeps its last value. */
 struct profiler_counts profiler_counts_get(struct profiler *profiler);

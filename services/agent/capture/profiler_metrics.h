@@ -13,4 +13,5 @@
 extern struct metric *const profiler_metrics[];
 extern const size_t profiler_metric_count;
 
+/* Copies all counters of an open profiler into the metrics. Cannot fail. */
 void profiler_metrics_update(struct profiler *profiler);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sideband - reads perf sideband events: fork, exec, exit, mappings, kernel symbols.
+ * sideband - reads perf's sideband events, the kernel's records of fork, exec, exit, mappings and
+ * kernel symbols.
  *
- * Opens one dummy perf event per CPU, each with its own ring, and reads the rings by polling.
- * Records of one CPU are in order. Records of different CPUs are ordered by time (CLOCK_MONOTONIC,
- * the clock of the samples). Agent thread only.
+ * The module opens one perf event of type PERF_COUNT_SW_DUMMY (it counts nothing, but emits the
+ * records) per CPU, each with its own ring, and reads the rings by polling. Records are reported
+ * ring by ring: those of one CPU are in order of time, those of different CPUs are not. The caller
+ * sorts them by time_ns (CLOCK_MONOTONIC, the clock of the samples); timeline does this. Agent
+ * thread only.
  */
 #pragma once
 
@@ -13,9 +16,10 @@
 struct sideband_ring;
 
 struct sideband {
-	uint64_t records, lost, malformed; /* cumulative */
-	bool build_ids;                    /* the kernel reports build ids (Linux 5.12) */
-	bool is_pressed;                   /* the rings fill fast: drain them more often */
+	uint64_t records, lost, malformed; /* cumulative; lost: by the kernel */
+	bool build_ids;  /* the kernel reports build ids of mapped files (since Linux 5.12) */
+	bool is_pressed; /* set by the last drain: the rings fill fast; drain every DRAIN_PRESSED_MS
+			  */
 	/* private */
 	struct sideband_ring *rings;
 	size_t ring_count, page_bytes, ring_bytes;
@@ -25,14 +29,23 @@ struct sideband {
 
 typedef void sideband_on_record(void *self, const struct sideband_record *record);
 
+/* Initialises without rings. Cannot fail. */
 void sideband_init(struct sideband *band);
+
+/* Closes all rings and frees the memory. Accepts a zeroed struct. */
 void sideband_close(struct sideband *band);
 
-/* Opens rings for exactly these CPUs. To be called again when CPUs come or go. A CPU that is
- * offline is skipped. */
+/*
+ * Opens rings for exactly these CPUs. Rings of other CPUs are closed, and their unread records are
+ * dropped. Call it again when the set of online CPUs changes. A CPU that is offline is skipped.
+ * `cpus` is borrowed during the call. ERR_IO or ERR_NOT_FOUND: an event cannot be opened or mapped;
+ * the rings opened so far stay open, and the caller may call again or close.
+ */
 bool sideband_follow(struct sideband *band, const uint32_t *cpus, size_t cpu_count,
 		     struct err *err) MUST_CHECK;
 
-/* Calls `on_record` for each record in the rings, except records of type SIDEBAND_OTHER. Texts of
- * a record are valid until the callback returns. */
+/*
+ * Calls `on_record` for each record in the rings, except records of type SIDEBAND_OTHER. Record and
+ * texts are valid until the callback returns. Cannot fail: malformed and lost records are counted.
+ */
 void sideband_drain(struct sideband *band, sideband_on_record *on_record, void *self);

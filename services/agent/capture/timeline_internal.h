@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * timeline - merges samples and sideband events in order of time. Pure.
+ * timeline - puts samples and sideband events into order of time.
  *
  * Records come from many rings, each in its own order. All records before a moment T are complete
  * once all rings have been read after T. timeline_run() hands out only these; later records wait
- * for the next round. So a sample always meets the process table as it was at its tick, even if the
- * process lived for 1 ms. At equal times events come first, in order of arrival. The timeline also
- * adds to each exec the path of its program, which the kernel reports only in a later map event.
+ * for the next round. So the process table is always as it was at the tick of the sample, even if
+ * the process lived for 1 ms. At equal times events come first, in order of arrival. The timeline
+ * also adds to each exec the path of its program, which the kernel reports only in a later map
+ * event.
  *
- * Owns copies of all waiting records, up to TIMELINE_BYTES_MAX; records beyond that are dropped and
- * counted.
+ * Owns copies of all waiting records (a zeroed struct is valid and empty; timeline_done() frees),
+ * up to TIMELINE_BYTES_MAX; records beyond that are dropped and counted. No I/O. Agent thread only.
  */
 #pragma once
 
@@ -19,8 +20,8 @@
 
 struct timeline_item {
 	uint64_t time_ns;
-	uint32_t order; /* events count from 0, samples from TIMELINE_SAMPLE */
-	const void *what;
+	uint32_t order;   /* events count from 0, samples from TIMELINE_SAMPLE */
+	const void *what; /* a struct sample_record or a struct sideband_record, in the arena */
 };
 
 struct timeline {
@@ -38,20 +39,24 @@ struct timeline_sink {
 	void *self;
 };
 
-/* Both functions copy the record. `bytes`: the length of the sample, without unused frames. */
+/* Copies the record with its path. At TIMELINE_BYTES_MAX the record is dropped and counted. */
 void timeline_add_event(struct timeline *timeline, const struct sideband_record *record);
+
+/* Copies the first `bytes` bytes of the record: its length without unused frames. At
+ * TIMELINE_BYTES_MAX the sample is dropped and counted. */
 void timeline_add_sample(struct timeline *timeline, const struct sample_record *record,
 			 size_t bytes);
 
 /*
- * Appends a continuation record (SAMPLE_CONTINUES) to the stack of its sample, which was added
- * before. A record that continues no waiting sample is dropped.
+ * Appends the stack bytes of a continuation record (SAMPLE_CONTINUES) to its sample, which was
+ * added before. The record is dropped, without a count, if it continues no waiting sample or if a
+ * limit is reached; the sample then keeps its shorter stack.
  */
 void timeline_add_stack(struct timeline *timeline, const struct sample_record *record);
 
-/* Hands all records up to until_ns to the sink, in order. They are valid until the callback
- * returns.
- */
+/* Hands all records with time_ns <= until_ns to the sink, in order, and removes them. A record is
+ * valid until the callback returns. Callbacks must not add records. */
 void timeline_run(struct timeline *timeline, uint64_t until_ns, const struct timeline_sink *sink);
 
+/* Frees all records, without a call of a sink. The struct is empty afterwards. */
 void timeline_done(struct timeline *timeline);

@@ -17,7 +17,7 @@ struct kernel_symbols_dynamic;
 
 struct kernel_symbols {
 	size_t count;
-	uint64_t reloads, unknown, over_limit; /* cumulative */
+	uint64_t reloads, unknown, over_limit; /* cumulative; unknown: addresses without a symbol */
 	bool hidden; /* the kernel hides its addresses: all names are "[hidden]" */
 	/* private */
 	struct kallsyms table;
@@ -27,21 +27,30 @@ struct kernel_symbols {
 	bool missed;
 };
 
-/* ERR_IO or ERR_NOT_FOUND if /proc/kallsyms cannot be opened. */
+/* Reads the table. ERR_IO, ERR_NOT_FOUND: /proc/kallsyms cannot be opened; there is nothing to
+ * close. If the kernel hides its addresses, a warning is logged, and the result is true. */
 bool kernel_symbols_open(struct kernel_symbols *symbols, struct err *err) MUST_CHECK;
+
+/* Frees the memory. Accepts a zeroed struct. */
 void kernel_symbols_close(struct kernel_symbols *symbols);
 
-/* Applies a SIDEBAND_KSYMBOL record: a symbol was added or removed. */
+/* Applies a SIDEBAND_KSYMBOL record: a symbol was added or removed. The name is copied. Beyond
+ * KSYMBOLS_MAX a new symbol is not kept and is counted. */
 void kernel_symbols_apply(struct kernel_symbols *symbols, const struct sideband_record *record);
 
-/* Reads the table again if it may be outdated, at most every KALLSYMS_REFRESH_MS. To be called
- * between intervals, because it invalidates names. */
+/*
+ * Reads the table again if it may be outdated, at most every KALLSYMS_REFRESH_MS. Called between
+ * intervals, because it invalidates the texts of kernel_symbols_find(). A failure is logged, and
+ * the old table stays.
+ */
 void kernel_symbols_refresh(struct kernel_symbols *symbols);
 
+/* The texts borrow from the table until the next kernel_symbols_apply() or
+ * kernel_symbols_refresh(). */
 struct kernel_symbol {
-	str name;   /* valid until the next kernel_symbols_apply() or _refresh() */
+	str name;   /* "[unknown]": no symbol; "[hidden]": the kernel hides its addresses */
 	str module; /* "[kernel.kallsyms]", "[nf_tables]", "[bpf]" */
 };
 
-/* Never fails: the name of an unknown address is "[unknown]". */
+/* Cannot fail: the name of an unknown address is "[unknown]". */
 struct kernel_symbol kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kernel_version - finds the upstream Linux version of this kernel, and the verdict on it. Pure.
+ * kernel_version - finds the upstream Linux version of this kernel, and decides whether the agent
+ * may run on it. Pure: any thread.
  *
  * Distributions number their kernels differently and report the upstream version in other places:
  * Debian reports 6.1.0-9-amd64 and, in `uname -v`, "Debian 6.1.27-1"; Ubuntu reports
@@ -29,8 +30,10 @@ enum kernel_verdict {
 	KERNEL_VERDICT_COUNT
 };
 
-/* False: no text has a version of at least two numbers at the expected place. */
+/* False, with *ret_version unchanged: no text has a version of at least two numbers at the expected
+ * place. */
 bool kernel_version_of(const struct kernel_texts *texts,
 		       struct kernel_version *ret_version) MUST_CHECK;
 
+/* Cannot fail: a version without a known problem is KERNEL_FINE. */
 enum kernel_verdict kernel_version_judge(struct kernel_version version);

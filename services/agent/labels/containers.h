@@ -2,9 +2,9 @@
 /*
  * containers - the names of the host's containers, by container id.
  *
- * Written by docker's thread, read by the agent thread, under a lock that is never held across a
- * wait. A removed container is kept for a while, for samples of its last moments: up to
- * CONTAINERS_GONE_MAX of them, the first removed is evicted first.
+ * The thread of "agent/labels/docker.h" writes, the agent thread reads; a lock protects the table
+ * and is never held across I/O. A removed container is kept for a while, for samples of its last
+ * moments: up to CONTAINERS_GONE_MAX removed containers; the first removed is evicted first.
  */
 #pragma once
 
@@ -28,20 +28,26 @@ struct containers {
 	uint64_t list, gone; /* sequence numbers: of the current list, of the last removal */
 };
 
+/* An empty table. The struct must not move until containers_done(). */
 void containers_init(struct containers *containers);
+
+/* Frees the memory. No other thread may use the table any more. */
 void containers_done(struct containers *containers);
 
-/* Add or update a container. False: CONTAINERS_MAX containers exist already. */
+/*
+ * Adds or updates a container. Copies the texts, truncated to CONTAINER_TEXT_MAX. container->id
+ * must have 64 characters. False: CONTAINERS_MAX containers exist already; the new one is not kept.
+ */
 bool containers_put(struct containers *containers, const struct docker_container *container);
 
-/*
- * Put all containers of a new list between these two calls. A container that was not put is marked
- * as removed at the end.
- */
+/* Begins a new list: the caller puts all its containers, then calls containers_list_end(). If the
+ * list is incomplete, the caller does not call containers_list_end(). */
 void containers_list_begin(struct containers *containers);
+
+/* Marks as removed each container that was not put since containers_list_begin(). */
 void containers_list_end(struct containers *containers);
 
-/* A copy of the names, NUL-terminated. False: the container is unknown. */
+/* Copies the names, NUL-terminated. False, with *ret_names unchanged: the container is unknown. */
 bool containers_find(struct containers *containers, str id, struct container_names *ret_names);
 
 /* Containers that are not removed. */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * host - properties of the machine: its name, its CPUs, its limits.
+ * host - reads properties of the machine (name, online CPUs, stack limit), and raises the process's
+ * descriptor limit.
+ *
+ * Any thread.
  */
 #pragma once
 
@@ -8,28 +11,31 @@
 #include "base/str.h"
 
 /*
- * Parses "0-3,8" as in /sys/devices/system/cpu/online into an array in the arena. ERR_INVALID: no
- * such list, an empty one, or a CPU of number CPUS_MAX or more.
+ * Parses a list like "0-3,8", as in /sys/devices/system/cpu/online, into an array in the arena. The
+ * order of the list is kept. ERR_INVALID: the text is malformed, contains no CPU, or contains a CPU
+ * number >= CPUS_MAX. On failure the outputs are unchanged.
  */
 bool host_cpus_parse(str text, struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
 		     struct err *err) MUST_CHECK;
-/* The CPUs that are online. Fails if the kernel's file cannot be read or parsed. */
+/* The numbers of the online CPUs, from /sys/devices/system/cpu/online, in an array in the arena.
+ * ERR_IO, ERR_NOT_FOUND: the file cannot be read. ERR_INVALID as above. */
 bool host_cpus(struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
 	       struct err *err) MUST_CHECK;
 
-/* The maximum number of kernel frames of a stack, kernel.perf_event_max_stack; 127 if unknown. */
+/* The maximum number of frames that the kernel records per stack (kernel.perf_event_max_stack); 127
+ * if the setting cannot be read. */
 uint32_t host_stack_max(void);
 
-/* The host name, or "localhost" if there is none. */
+/* The host name, in the arena. "localhost" if the machine has no name. */
 str host_name(struct arena *arena);
 
-/* False: the agent is in a pid namespace of its own, so it cannot use the pids that the kernel
- * reports. */
+/* False: the agent runs in a pid namespace that is not the host's, so it cannot use the pids that
+ * the kernel reports. True if the namespace cannot be determined. */
 bool host_sees_all_pids(void);
 
 /*
- * Raises the soft limit of file descriptors to DESCRIPTORS_WANTED, as far as the hard limit allows;
- * a warning is logged if that is less. Files waiting for upload and segments of unwind tables need
- * many descriptors.
+ * Raises the soft limit of file descriptors to DESCRIPTORS_WANTED, as far as the hard limit allows.
+ * A higher soft limit is kept. If the result is below DESCRIPTORS_WANTED, a warning is logged. The
+ * agent needs a descriptor for each file that waits for its upload or its unwind table.
  */
 void host_raise_descriptors(void);

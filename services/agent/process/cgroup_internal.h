@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cgroup - parses /proc/PID/cgroup: path, container, systemd unit. Pure.
+ * cgroup - parses /proc/PID/cgroup: path, container, systemd unit. Pure: any thread.
  *
  * Supports cgroup v1, v2 and hybrid hosts; docker, containerd, cri-o, podman, lxc and kubernetes
  * with either cgroup driver. All texts borrow from the input.
@@ -15,4 +15,5 @@ struct cgroup_names {
 	str unit;         /* as systemd names it, "nginx.service"; empty in a container's scope */
 };
 
+/* `text`: the content of /proc/PID/cgroup. Cannot fail: malformed lines are skipped. */
 struct cgroup_names cgroup_names_of(str text);

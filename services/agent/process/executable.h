@@ -2,11 +2,12 @@
 /*
  * executable - a cache of the files that code runs from: path, build id and segments.
  *
- * It is a cache because the same libc is mapped a thousand times a minute. The key of a file is its
- * build id; or device, inode, modification time and size if the mapping came without a build id. A
- * file is opened when it is first mapped, through the process that maps it, because a moment later
- * that process may be gone. Mappings hold references. A file without references stays until the
- * cache holds EXECUTABLES_MAX files; then the least recently mapped is evicted. Agent thread only.
+ * A cache, because one libc is mapped a thousand times a minute. The key of a file is its build id;
+ * or device, inode, modification time and size if the mapping came without a build id. A file is
+ * opened when it is first mapped, through the process that maps it, because a moment later that
+ * process may be gone. Mappings hold references, which are not atomic. A file without references
+ * stays until the cache holds EXECUTABLES_MAX files; then the least recently mapped file without
+ * references is evicted. Agent thread only.
  */
 #pragma once
 
@@ -22,14 +23,15 @@ struct executable_key {
 };
 
 struct executable {
+	/* Strings and segments belong to the cache: valid while the caller has a reference. */
 	const char *path;
 	char build_id[BUILD_ID_TEXT_MAX]; /* hex, "htlhash:...", or empty: the file was never read
 					   */
 	const struct elf_segment *segments;
 	size_t segment_count; /* 0: not read */
-	uint64_t sampled_ns;  /* time of the last sample with a frame in it; set by collect.c */
+	uint64_t sampled_ns;  /* CLOCK_MONOTONIC of the last sample with a frame in the file */
 	uint32_t references;
-	struct unwind_table unwind; /* of unwind_tables.c */
+	struct unwind_table unwind; /* written by unwind_tables.c */
 
 	/* private */
 	uint32_t offered; /* a bit for each sink that accepted it */
@@ -44,19 +46,20 @@ struct executable_claim;
 
 enum executable_sink_of { EXECUTABLE_SINK_UPLOAD, EXECUTABLE_SINK_UNWIND, EXECUTABLE_SINK_COUNT };
 
-/*
- * A sink is offered each file once, while the file is open. has_room and has_plenty NULL: always
- * true. offer NULL: the sink is unused. forget NULL: no notice.
- */
+/* A sink receives each file once, while the file is open. offer NULL: the sink is unused. has_room
+ * or has_plenty NULL: the sink always has room. forget NULL: the sink needs no notice. */
 struct executable_sink {
 	bool (*has_room)(void *self);
-	/* There is much room: files that were left out may be offered again. */
+	/* There is plenty of room: files that found no room may be offered again. */
 	bool (*has_plenty)(void *self);
-	/* False: not accepted; it is offered again at its next mapping. The descriptor stays the
-	 * cache's. */
+	/*
+	 * False: not accepted; the file is offered again when it is mapped next. The descriptor
+	 * stays the cache's: the sink duplicates it. `executable` is valid until forget(), `claim`
+	 * during the call.
+	 */
 	bool (*offer)(void *self, struct executable *executable,
 		      const struct executable_claim *claim, int fd);
-	void (*forget)(void *self, struct executable *executable); /* it is being evicted */
+	void (*forget)(void *self, struct executable *executable); /* the file is being evicted */
 	void *self;
 };
 
@@ -81,36 +84,42 @@ struct executable_claim {
 	uint32_t device_major, device_minor;
 };
 
+/* Reads the vdso of the agent. Cannot fail. The caller closes with executable_cache_done(). */
 void executable_cache_init(struct executable_cache *cache);
 
-/* To be called before the first executable_acquire(). The vdso is offered at once. */
+/* Copies *sink; `self` must outlive the cache. Called before the first executable_acquire(). The
+ * vdso is offered at once. */
 void executable_cache_set_sink(struct executable_cache *cache, enum executable_sink_of of,
 			       const struct executable_sink *sink);
 
-/* Offers the file to this sink once more, at its next mapping. */
+/* Lets the cache offer the file to this sink once more, when the file is mapped next. */
 static inline void executable_offer_again(struct executable *executable, enum executable_sink_of of)
 {
 	executable->offered &= ~(1U << of);
 }
 
-/* Finds a file by its build id as text. Adds no reference. NULL: it is not in the cache. */
+/* Finds a file by its build id as text. Adds no reference: the result is valid until the next
+ * executable_acquire(). NULL: it is not in the cache. */
 struct executable *executable_cache_find(struct executable_cache *cache, str build_id);
 
+/* Frees all files, after a call of each sink's forget(). References become invalid: release them
+ * before. Accepts a zeroed struct. */
 void executable_cache_done(struct executable_cache *cache);
 
 /*
- * The executable of a mapping, with a reference that the caller releases by executable_release().
- * NULL for anonymous memory, or if the cache is full of referenced files.
+ * Returns the executable of a mapping, with a reference that the caller releases with
+ * executable_release(). Opens and reads the file if necessary. A file that cannot be opened is
+ * returned with its path alone and with segment_count 0. NULL: the path is no file (anonymous
+ * memory), or the cache is full of referenced files. Borrows `claim` during the call.
  */
 struct executable *executable_acquire(struct executable_cache *cache,
 				      const struct executable_claim *claim);
 
-/*
- * True if a sink had no room for some files and all sinks have plenty of room now: the caller
- * should scan /proc, so that the files are offered again. Clears the note.
- */
+/* True once after a sink had no room for some files, as soon as all sinks have plenty of room: the
+ * caller should scan /proc, so that the cache offers the files again. */
 bool executable_cache_left_out(struct executable_cache *cache);
 
+/* Adds a reference. NULL is accepted. */
 static inline struct executable *executable_reference(struct executable *executable)
 {
 	if (executable)
@@ -118,6 +127,7 @@ static inline struct executable *executable_reference(struct executable *executa
 	return executable;
 }
 
+/* Removes a reference; the file stays in the cache. NULL is accepted. */
 static inline void executable_release(struct executable *executable)
 {
 	if (executable)

@@ -2,11 +2,12 @@
 /*
  * process - the process table: program, mappings and cgroup of each pid, as of a sample's tick.
  *
- * The caller applies sideband events and resolves samples in one order of time. So at each sample
- * the table holds the state at that tick: fork inherits, exec begins a new image, exit only marks
- * the process, and process_table_retire() removes it when no older sample can arrive. Processes
- * that ran before the agent, and changes whose events were lost, are read from /proc. The table
- * owns its processes. Agent thread only.
+ * The caller applies sideband events and resolves samples together in order of time. So at each
+ * sample the table holds the state at that tick: fork inherits, exec begins a new image, exit only
+ * marks the process, and process_table_retire() removes it when no older sample can arrive.
+ * Processes that ran before the agent, and changes whose events were lost, are read from /proc. The
+ * table owns its processes; a pointer to a process is valid until process_table_retire(). Agent
+ * thread only.
  */
 #pragma once
 
@@ -24,8 +25,8 @@ struct process {
 	uint64_t start_ns;             /* CLOCK_BOOTTIME; 0: unknown until the first sample */
 	uint64_t exec_id;              /* the kernel's counter of execs */
 	bool exec_id_known, exited;
-	bool is_recently_remapped; /* it has mapped code over other code in the last REMAPPED_MS */
-	struct unwind_listing listing; /* of unwind_lists.c */
+	bool is_recently_remapped;     /* it mapped code over other code in the last REMAPPED_MS */
+	struct unwind_listing listing; /* written by unwind_lists.c */
 
 	/* private */
 	uint32_t threads;
@@ -33,7 +34,7 @@ struct process {
 	uint64_t exited_ns, exec_ns, remapped_ns; /* CLOCK_MONOTONIC */
 	uint64_t cgroup_id;                       /* of the sample that the cgroup was read for */
 	uint64_t cgroup_read_ms;
-	uint64_t scan; /* number of the last scan of /proc that found it */
+	uint64_t scan; /* number of the last scan of /proc that saw the process */
 	struct process *next;
 };
 
@@ -50,31 +51,41 @@ struct process_table {
 	uint64_t scans;
 };
 
+/* An empty table; initialises `executables` as well. Cannot fail. The caller sets `lists`
+ * afterwards. */
 void process_table_init(struct process_table *table);
+
+/* Frees all processes and executables; calls unwind_lists_forget() for each process. Accepts a
+ * zeroed struct. */
 void process_table_done(struct process_table *table);
 
-/* Reads all processes from /proc: at start, and after events were lost. */
+/* Reads all processes from /proc: at start, and after events were lost. A process that is not in
+ * /proc any more is marked as exited. If /proc cannot be read, nothing changes. */
 void process_table_scan(struct process_table *table);
 
-/* Marks processes that do not exist any more as exited, in case their exits were miscounted. To be
- * called every few minutes. */
+/* Marks processes that do not exist any more as exited, in case the exits of their threads were
+ * miscounted. Called every few minutes. */
 void process_table_sweep(struct process_table *table);
 
 /* The number of mappings of all processes; mappings shared after a fork count for each process. */
 uint64_t process_table_mappings(const struct process_table *table);
 
-/* Applies one event. Events must come in order of time. */
+/*
+ * Applies one event; copies what it keeps. Events must come in order of time. Events of the kernel
+ * (SIDEBAND_KSYMBOL, SIDEBAND_LOST) are ignored. Beyond PROCESSES_MAX a new process is not kept and
+ * is counted.
+ */
 void process_table_apply(struct process_table *table, const struct sideband_record *record);
 
 /*
- * The mappings for a sample whose user leaf is `address`; NULL: unknown. During exec the new
- * mappings exist already while the registers are still the old program's: then these are the old
- * mappings.
+ * The mappings for a sample whose user leaf is `address`, borrowed until the next change of the
+ * process. NULL: unknown. During exec the new mappings exist while the registers are still those of
+ * the old program: if only the old mappings contain `address`, these are returned.
  */
 const struct mappings *process_mappings(const struct process *process, uint64_t address);
 
-/* The process of a sample at its tick. Adds it if it is not in the table, and reads /proc if events
- * were lost. NULL only if the table is full. */
+/* The process of a sample at its tick. Adds the process if it is not in the table, and reads /proc
+ * if events were lost. now_ms: CLOCK_MONOTONIC. NULL: the table is full. */
 struct process *process_of_sample(struct process_table *table, const struct sample_record *record,
 				  uint64_t now_ms);
 
@@ -85,7 +96,6 @@ struct process *process_of_sample(struct process_table *table, const struct samp
 struct process *process_owner(struct process_table *table, const struct process *process,
 			      const struct sample_record *record);
 
-/* Removes processes that exited, and images that ended, before a moment. No older sample may
- * follow.
- */
+/* Removes processes that exited, and images that ended by exec, before before_ns (CLOCK_MONOTONIC).
+ * The caller must not resolve older samples afterwards. */
 void process_table_retire(struct process_table *table, uint64_t before_ns);

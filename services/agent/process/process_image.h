@@ -2,7 +2,8 @@
 /*
  * process_image - reference-counted objects that processes share: a program in memory, a cgroup.
  *
- * The last release frees the object. Agent thread only.
+ * Each _new() and _reference() is paired with a _release(); the last release frees the object. NULL
+ * is accepted by _reference() and _release(). No function fails. Agent thread only.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 struct process_image {
 	struct mappings mappings;
 	char *exe;               /* path of the program; NULL: not known yet */
-	struct unwind_list list; /* of unwind_lists.c */
+	struct unwind_list list; /* written by unwind_lists.c */
 	uint32_t references;     /* private */
 };
 
@@ -22,9 +23,10 @@ struct process_image {
 struct process_cgroup {
 	struct cgroup_names names;
 	uint32_t references; /* private */
-	char *text;
+	char *text;          /* private: the memory that `names` borrows from */
 };
 
+/* An empty image with one reference, the caller's. */
 struct process_image *process_image_new(void);
 void process_image_release(struct process_image *image);
 
@@ -35,10 +37,16 @@ static inline struct process_image *process_image_reference(struct process_image
 	return image;
 }
 
-/* Returns *image for writing: copies it first if it is shared, and creates it if it is NULL. */
+/*
+ * Returns *image for writing. If *image is NULL or shared, it is first replaced by a new image or
+ * by a copy that only the caller references; the caller's reference to the shared image is
+ * released.
+ */
 struct process_image *process_image_own(struct process_image **image);
 
-/* `text`: the content of /proc/PID/cgroup; it is copied. */
+/*
+ * A cgroup with one reference, the caller's. `text`: the content of /proc/PID/cgroup; it is copied.
+ */
 struct process_cgroup *process_cgroup_new(str text);
 void process_cgroup_release(struct process_cgroup *cgroup);
 

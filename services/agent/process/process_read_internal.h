@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * process_read - fills an entry of the process table from /proc.
+ *
+ * Agent thread only.
  */
 #pragma once
 
 #include "agent/process/process.h"
 
 /*
- * Sets parent, threads, start, program and mappings. False, and nothing is changed, if the process
- * is gone, or if start_ns is not 0 and the pid belongs to a process with another start.
+ * Sets parent, threads, start, program and mappings. False, with nothing changed: the process is
+ * gone, or start_ns is not 0 and the pid belongs to a process with another start. start_ns:
+ * CLOCK_BOOTTIME; 0: any start.
  */
 bool process_read(struct process_table *table, struct process *process, uint64_t start_ns);
 
-/* Reads /proc/PID/cgroup. False: the process is gone. */
+/* Reads /proc/PID/cgroup and replaces the process's cgroup if the text differs. False, with nothing
+ * changed: the process is gone. */
 bool process_read_cgroup(struct process *process);
 
-/* True if both are the same start. /proc has ticks of 10 ms, the kernel nanoseconds. */
+/* True if start_ticks (of /proc, 10 ms each) and start_ns (of the kernel) are one moment, within
+ * the resolution of a tick. */
 bool process_started_at(uint64_t start_ticks, uint64_t start_ns);
 
-/* Adds a mapping to the image of the process; beyond MAPPINGS_MAX it is dropped and counted. */
+/* Adds a mapping to the image of the process and takes ownership of its reference. Beyond
+ * MAPPINGS_MAX the mapping is dropped and counted. Notifies the table's `lists`. */
 void process_map(struct process_table *table, struct process *process, struct mapping mapping);

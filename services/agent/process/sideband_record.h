@@ -2,8 +2,8 @@
 /*
  * sideband_record - parses one perf sideband record: an event of a process or of the kernel.
  *
- * Pure: bytes of the ring in, a struct out that borrows from them. perf_event_open(2) defines the
- * layout, for events as sideband.c opens them (sample_id_all with TID, TIME and CPU).
+ * Pure: the record's path borrows from the bytes of the ring. Any thread. perf_event_open(2)
+ * defines the layout, for events as sideband.c opens them (sample_id_all with TID, TIME and CPU).
  */
 #pragma once
 
@@ -43,9 +43,12 @@ struct sideband_record {
 	uint64_t lost;     /* SIDEBAND_LOST: number of records */
 };
 
-/* The length of the record that begins with these 8 bytes; 0: they are no valid header. */
+/*
+ * The length of the record that begins with `header`, at least 8 bytes. 0: the header is malformed.
+ */
 size_t sideband_record_len(str header);
 
-/* ERR_INVALID: the bytes are not one whole record. */
+/* `bytes`: one whole record. ERR_INVALID: the length differs from the header's, or a field is
+ * missing; *ret_record is unchanged. A record of an unknown type is SIDEBAND_OTHER. */
 bool sideband_record_read(str bytes, struct sideband_record *ret_record,
 			  struct err *err) MUST_CHECK;

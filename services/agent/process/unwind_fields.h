@@ -3,7 +3,8 @@
  * unwind_fields - the unwinder's data inside other objects: in an executable (unwind_tables.c), in
  * a process image and in a process (unwind_lists.c).
  *
- * A header of its own, since executable.h, process_image.h and process.h embed these structs.
+ * A header of its own, because executable.h, process_image.h and process.h embed these structs.
+ * Only agent thread; unwind_tables.c and unwind_lists.c write the fields.
  */
 #pragma once
 
@@ -17,50 +18,52 @@ enum unwind_table_state {
 	UNWIND_TABLE_NONE,      /* not wanted, evicted, or to be retried */
 	UNWIND_TABLE_WANTED,    /* waits to be requested */
 	UNWIND_TABLE_REQUESTED, /* from the source, which fetches or builds it */
-	UNWIND_TABLE_FETCHED,   /* its file is open; it waits for room */
+	UNWIND_TABLE_FETCHED,   /* its file is open; it waits for room in the kernel */
 	UNWIND_TABLE_LOADED,
 	UNWIND_TABLE_FAILED, /* it cannot be built; never requested again */
 };
 
 struct unwind_table {
 	enum unwind_table_state state;
-	uint32_t page; /* the first one; 0: not loaded */
+	uint32_t page; /* the first page of the loaded table; 0: not loaded */
 	/* private */
 	uint32_t pages;
-	uint32_t requests;      /* samples that wanted it while it waits */
-	uint32_t tries;         /* failures that may not happen again */
-	bool is_needed;         /* a frame lies in it: other tables may be evicted for it */
-	uint64_t retry_ns;      /* not requested before */
-	uint64_t skip_until_ns; /* before then requested only if needed: there was no room */
+	uint32_t requests; /* samples that wanted the table while it waits */
+	uint32_t tries;    /* failures that may not happen again */
+	bool is_needed; /* a frame lies in the file: other tables may be evicted for this table */
+	uint64_t retry_ns;      /* not requested before this time */
+	uint64_t skip_until_ns; /* there was no room: until then requested only if is_needed */
 	uint64_t loaded_ns;
 	bool has_file;   /* `fd` is the open ELF file */
-	int fd;          /* the ELF file; in state THERE the table's file */
+	int fd;          /* the ELF file; in state UNWIND_TABLE_FETCHED the table's file */
 	uint64_t opened; /* sequence number: when the ELF file was opened */
 };
 
-/* Whether the table is on its way into the kernel. */
+/* True if the table is wanted and neither loaded nor failed. */
 static inline bool unwind_table_is_pending(const struct unwind_table *table)
 {
 	return table->state == UNWIND_TABLE_WANTED || table->state == UNWIND_TABLE_REQUESTED ||
 	       table->state == UNWIND_TABLE_FETCHED;
 }
 
+/* A part of the pages for a list of mappings. */
 struct unwind_slot {
 	uint64_t place; /* page * UNWIND_PAGE_BYTES + offset; 0: not allocated */
 	uint32_t bytes; /* as requested */
 };
 
-/* The list of an image's mappings in the pages. An image whose mappings change has a new list. */
+/* The list of an image's mappings in the pages of the BPF map. An image whose mappings change gets
+ * a new list. */
 struct unwind_list {
 	bool wanted; /* the tables of all its mappings were requested */
 	/* private */
 	struct unwind_slot slot; /* .place 0: not written */
 	uint32_t count;          /* of mappings */
 	uint32_t users;          /* processes that are listed with it */
-	uint64_t seen;           /* the last refresh that visited it */
+	uint64_t seen;           /* sequence number of the last refresh that visited the list */
 };
 
-/* What programs find for a process. */
+/* The state of a process that BPF programs find by its pid. */
 struct unwind_listing {
 	/* private */
 	struct process_image *image;   /* holds a reference; NULL: not listed */

@@ -33,29 +33,36 @@ struct batch_writer {
 	uint64_t hz;
 };
 
+/* `node` and `counts` must outlive the writer. */
 struct batch_options {
 	const char *node;
 	uint64_t hz;
 	struct counts *counts; /* receives our losses, for the next agent process */
 };
 
-/* If the predecessor's status cannot be decoded, logs a warning and counts from 0. */
+/* `spool` must be open and outlive the writer. If the predecessor's status cannot be decoded, logs
+ * a warning and counts from 0. Cannot fail. */
 void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 		       const struct batch_options *options);
+
+/* Frees the memory. Accepts a zeroed struct. */
 void batch_writer_done(struct batch_writer *writer);
 
-/* The counters of the predecessor's last status. False: the status could not be decoded. */
+/* The counters of the predecessor's last status. False: the status could not be decoded;
+ * *ret_reported is 0 then. */
 bool batch_writer_reported(const struct batch_writer *writer,
 			   struct loss_counters *ret_reported) MUST_CHECK;
 
 /*
- * Add samples that predecessors counted and did not report to the next batch: by their loss reason,
- * or as agent_killed if they have none.
+ * Adds samples that predecessors counted and did not report to the next batch: by their loss
+ * reason, or as agent_killed if they have none. Called at most once, before the first
+ * batch_write().
  */
 void batch_writer_add_unreported(struct batch_writer *writer,
 				 const struct loss_counters *unreported);
 
-/* Put all samples of the set into the spool. A failure is logged and counted as lost samples. */
+/* Puts all samples of the set into the spool. Borrows its arguments during the call. Cannot fail:
+ * samples that cannot be spooled are counted as lost, and the failure is logged. */
 void batch_write(struct batch_writer *writer, const struct sample_set *set,
 		 const struct profiler_counts *counts);
 

@@ -22,13 +22,17 @@ struct local_store {
 	bool is_open;
 };
 
-/* Creates the directory (not its parents) if it is missing. */
+/* Opens the directory, and creates it (not its parents) if it is missing. `directory` is borrowed.
+ * ERR_IO, ERR_NOT_FOUND: there is nothing to close. */
 bool local_store_open(struct local_store *store, const char *directory, struct err *err) MUST_CHECK;
+
+/* Closes the directory; the files stay. Accepts a zeroed struct. */
 void local_store_close(struct local_store *store);
 
 /*
- * Write the CPU samples of [start_ms, end_ms). An empty set writes no file. False: the samples are
- * lost, and counted in local_store_metrics.
+ * Writes the CPU samples of [start_ms, end_ms), Unix ms, to a file. An empty set writes no file.
+ * Borrows the set. ERR_IO: the samples are lost, and counted in local_store_metrics; later calls
+ * may succeed.
  */
 bool local_store_write(struct local_store *store, const struct sample_set *set, uint64_t start_ms,
 		       uint64_t end_ms, struct err *err) MUST_CHECK;

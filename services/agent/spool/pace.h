@@ -7,7 +7,7 @@
  * batch may always go and put the bucket into debt. And a window of batches in flight: one at
  * first, doubled with each delivery, and one again after two seconds without a delivery. So a Kafka
  * that has just come back receives one batch of each host, not a full producer queue of each host.
- * Pure; times are CLOCK_MONOTONIC, in ns.
+ * Pure: no I/O, no failure, one thread at a time. Times are CLOCK_MONOTONIC, in ns.
  */
 #pragma once
 
@@ -35,14 +35,19 @@ struct pace {
 void pace_init(struct pace *pace, uint64_t rate, uint64_t now_ns);
 
 /*
- * Whether one more batch may be sent. `live_rate` is the rate in bytes per second at which batches
- * are put into the spool: the limit is at least twice that rate, so that the backlog shrinks.
+ * Decides whether one more batch may be sent. `live_rate` is the rate in bytes per second at which
+ * batches are put into the spool: the limit is at least twice that rate, so that the backlog
+ * shrinks. in_flight: batches.
  */
 enum pace_verdict pace_check(struct pace *pace, uint64_t live_rate, size_t in_flight,
 			     uint64_t now_ns);
 
+/* A batch of `bytes` bytes was sent. */
 void pace_sent(struct pace *pace, uint64_t bytes);
+
+/* A batch was acknowledged. */
 void pace_delivered(struct pace *pace, uint64_t now_ns);
 
-/* A random pause from ms / 2 to ms, so that hosts which failed together do not retry together. */
+/* A random pause from ms / 2 to ms, so that hosts which failed together do not retry together. Any
+ * thread. */
 uint64_t pace_jitter(uint64_t ms);

@@ -5,8 +5,8 @@
  * A batch is removed from the spool only after Kafka has acknowledged it. A failed send is retried
  * without limit, after growing pauses with jitter; newer batches wait in the spool meanwhile. The
  * messages and bytes in flight are bounded, so memory does not grow with the spool, and so is the
- * rate in bytes per second (pace.h). After a crash a batch may be sent twice: the ingester
- * recognizes it by its number.
+ * rate in bytes per second ("agent/spool/pace.h"). After a crash a batch may be sent twice: the
+ * ingester recognizes it by its number. One thread, of the caller, starts and stops.
  */
 #pragma once
 
@@ -19,6 +19,7 @@
 
 #define PUBLISH_TOPIC "otlp_profiles"
 
+/* The texts must outlive the thread. */
 struct publish_options {
 	const char *brokers;
 	const char *topic;         /* NULL: PUBLISH_TOPIC */
@@ -47,13 +48,18 @@ struct publish {
 	_Atomic uint64_t stop_at_ns; /* deadline of publish_stop(); 0: not stopping */
 };
 
-/* Does not need Kafka to be up: the thread retries. The spool must outlive the thread. */
+/*
+ * Starts the thread. Does not need Kafka to be up: the thread retries. The spool must outlive the
+ * thread, and the struct must not move until publish_stop(). Fails as kafka_producer_open(), or
+ * with ERR_IO if the thread cannot be started; then there is nothing to stop.
+ */
 bool publish_start(struct publish *publish, struct spool *spool,
 		   const struct publish_options *options, struct err *err) MUST_CHECK;
 
 /*
- * Send the batches of the spool for at most timeout_ms, plus up to a second to end the thread. A
- * batch that is not delivered by then stays in the spool.
+ * Sends the batches of the spool for at most timeout_ms, plus up to a second to end the thread. A
+ * batch that is not delivered by then stays in the spool. Accepts a struct whose publish_start()
+ * failed.
  */
 void publish_stop(struct publish *publish, uint64_t timeout_ms);
 

@@ -16,9 +16,9 @@
  * range of numbers, before the file is removed: a crash in between neither loses nor doubles the
  * count.
  *
- * Threads: one thread puts batches; one thread (publish) pops and removes them; both may read the
- * counters. The lock guards the index only and is not held across I/O. Only the putting thread
- * writes meta.
+ * Threads: one thread puts batches; one thread (publish) takes batches with spool_next() and
+ * removes them; both may read the counters. The lock guards the index only and is not held across
+ * I/O. Only the putting thread writes meta.
  */
 #pragma once
 
@@ -27,6 +27,7 @@
 
 #include <pthread.h>
 
+/* The texts are borrowed during spool_open() only. */
 struct spool_options {
 	const char *state_directory; /* created if missing */
 	const char *node;            /* host.name; host id = node, '/', machine id */
@@ -83,20 +84,31 @@ struct spool {
 	char status_room[SPOOL_STATUS_MAX];
 };
 
-/* ERR_INVALID: another agent has locked the state directory, or the host id is too long. */
+/*
+ * Opens the spool and recovers it after a crash. The struct must not move until spool_close().
+ * ERR_INVALID: another agent has locked the state directory, or the host id is too long. ERR_IO,
+ * ERR_NOT_FOUND: a file or directory cannot be used. On failure everything is closed again.
+ */
 bool spool_open(struct spool *spool, const struct spool_options *options,
 		struct err *err) MUST_CHECK;
+
+/* Closes the files and frees the memory; batches stay on disk. No other thread may use the spool
+ * any more. Accepts a zeroed struct. */
 void spool_close(struct spool *spool);
 
 /*
- * Number a batch and make it durable. `status` is the AgentStatus as of this batch. False: the
- * batch is not in the spool and has no number; the caller retries or counts its samples as lost.
- * ERR_LIMIT: the batch is too large.
+ * Numbers a batch and makes it durable. `value` and `status` are copied; `status` is the
+ * AgentStatus as of this batch. Putting thread only. May drop older batches. False: the batch is
+ * not in the spool and has no number; the caller retries or counts its samples as lost. ERR_LIMIT:
+ * the batch is too large for the spool. ERR_IO: a file cannot be written.
  */
 bool spool_put(struct spool *spool, str value, str status, uint64_t samples,
 	       struct err *err) MUST_CHECK;
 
+/* The drops so far. Both threads. */
 struct spool_lost spool_lost_get(struct spool *spool);
+
+/* The present fill level. Both threads. */
 struct spool_level spool_level_get(struct spool *spool);
 
 /*
@@ -106,15 +118,21 @@ struct spool_level spool_level_get(struct spool *spool);
 uint64_t spool_oldest_seq(struct spool *spool);
 
 /*
- * For the publisher: read the oldest batch that is not in flight into the arena and mark it as in
- * flight. False: there is no such batch, or the batches in flight fill half of the spool already.
+ * For the publishing thread: reads the oldest batch that is not in flight into the arena, and marks
+ * it as in flight. The caller must report its result with spool_delivered(), spool_returned() or
+ * spool_rejected(). A corrupt batch is skipped and dropped. False: there is no such batch, a batch
+ * cannot be read now, or the batches in flight fill half of the spool already.
  */
 bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *ret_batch) MUST_CHECK;
 
-/* The result for a batch in flight. */
-void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq); /* remove it */
-void spool_returned(struct spool *spool, uint64_t epoch, uint64_t seq);  /* send it again */
-void spool_rejected(struct spool *spool, uint64_t epoch, uint64_t seq);  /* drop it */
+/* The batch in flight was acknowledged: removes it. An unknown batch is ignored. */
+void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq);
 
-/* Wait until spool_next() has a batch, at most timeout_ms. */
+/* The batch in flight was not delivered: spool_next() returns it again. */
+void spool_returned(struct spool *spool, uint64_t epoch, uint64_t seq);
+
+/* Kafka will never accept the batch in flight: the next spool_put() drops it. */
+void spool_rejected(struct spool *spool, uint64_t epoch, uint64_t seq);
+
+/* Waits until spool_next() has a batch, at most timeout_ms. Publishing thread only. */
 void spool_wait(struct spool *spool, uint64_t timeout_ms);

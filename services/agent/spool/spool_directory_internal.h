@@ -31,15 +31,18 @@ struct spool_name {
 /* The name of a batch's file. */
 struct spool_name spool_name_format(uint64_t epoch, uint64_t seq, const char *suffix);
 
-/* Append to the index, which is sorted by age. The caller holds the lock, or no thread runs yet. */
+/* Appends a copy to the index, which is sorted by age. The caller holds the lock, or no other
+ * thread runs yet. */
 void spool_entry_add(struct spool *spool, const struct spool_entry *entry);
 
-/* Write meta: the counters, the last number and `status`. Putting thread only. */
+/* Writes meta: the counters, the last number and `status`. Putting thread only; the caller must not
+ * hold the lock. ERR_IO: the old meta stays, see disk_file_write(). */
 bool spool_meta_store(struct spool *spool, str status, struct err *err) MUST_CHECK;
 
 /*
- * Lock the state directory, find the host id, load meta and index the batches. Continues the epoch
- * of meta, or begins a new one. On failure spool_close() releases what was opened.
+ * Locks the state directory, finds the host id, loads meta and indexes the batches. Continues the
+ * epoch of meta, or begins a new epoch. Fails as spool_open(); then spool_close() releases what was
+ * opened.
  */
 bool spool_directory_open(struct spool *spool, const struct spool_options *options,
 			  struct err *err) MUST_CHECK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * spool_file - encodes and decodes the spool's files: batches and meta. Pure: no I/O; reads
- * untrusted bytes.
+ * spool_file - encodes and decodes the spool's files: batches and meta. Pure: no I/O, any thread.
+ * The bytes are untrusted.
  *
  * Both formats are little endian, begin with a magic number and a version, and end with the XXH3
  * hash of all bytes before it, which detects truncated and corrupt files.
@@ -31,22 +31,27 @@ struct spool_range {
 struct spool_meta {
 	uint64_t epoch, last_seq;
 	uint64_t counts[6];         /* struct spool_lost: batches, then samples, by reason */
-	struct spool_range dropped; /* counted already: remaining files of it are to be removed */
+	struct spool_range dropped; /* counted already; its remaining files are to be removed */
 	str host_id, status;
 };
 
+/* The bytes of a batch file, in the arena. */
 str spool_batch_write(const struct spool_batch *batch, struct arena *arena);
 
-/* The batch points into `file`. ERR_INVALID: the file is malformed; the error says where. */
+/* The batch borrows from `file`. ERR_INVALID: the file is malformed; the message says where;
+ * *ret_batch is undefined. */
 bool spool_batch_read(str file, struct spool_batch *ret_batch, struct err *err) MUST_CHECK;
 
 /*
- * Decode the first SPOOL_HEADER_SIZE bytes, which have a checksum of their own, and compute the
- * file's expected size. The rest of the file is not checked: good for the index, not for sending.
+ * Decodes the first SPOOL_HEADER_SIZE bytes, which have a checksum of their own, and computes the
+ * expected size of the file. The rest of the file is not checked: sufficient for the index, not for
+ * sending. ERR_INVALID: malformed.
  */
 bool spool_header_read(str head, struct spool_batch *ret_batch, uint64_t *ret_file_size,
 		       struct err *err) MUST_CHECK;
 
-/* The texts of the meta point into `file`. */
+/* The bytes of meta, in the arena. */
 str spool_meta_write(const struct spool_meta *meta, struct arena *arena);
+
+/* The texts of the meta borrow from `file`. ERR_INVALID: malformed. */
 bool spool_meta_read(str file, struct spool_meta *ret_meta, struct err *err) MUST_CHECK;

@@ -4,8 +4,8 @@
  *
  * A thread of this module handles one request at a time. If a table is not in the cache, the thread
  * sends the ELF file to decima-agent-builder, a worker process that it starts on demand and kills
- * when it is idle. Before a table is handed out, its memory is sealed against changes and verified.
- * The functions of unwind_builder_source() never wait.
+ * when it is idle. Before the source returns a table, its memory is sealed against changes and
+ * verified. The functions of unwind_builder_source() never wait.
  */
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "agent/worker/worker_process.h"
 #include "base/queue.h"
 
+/* The options are borrowed during unwind_builder_start() only. */
 struct unwind_builder_options {
 	const char *state_directory; /* NULL: no cache */
 	uint64_t cache_max_bytes;
@@ -32,13 +33,20 @@ struct unwind_builder {
 	uint64_t used_ns;
 };
 
+/*
+ * Starts the thread. The struct must not move until unwind_builder_stop(). ERR_IO: the thread
+ * cannot be started; there is nothing to stop. A missing builder program or cache is no error: it
+ * is logged.
+ */
 bool unwind_builder_start(struct unwind_builder *builder,
 			  const struct unwind_builder_options *options, struct err *err) MUST_CHECK;
 
-/* Kills a running build. Requests and responses that are left are closed. */
+/* Kills a running build, stops the thread, closes all remaining descriptors and frees the memory.
+ * Accepts a struct that is not running. */
 void unwind_builder_stop(struct unwind_builder *builder);
 
-/* The source for unwind_tables_init(). Valid until unwind_builder_stop(). */
+/* The source for unwind_tables_init(), called by the agent thread. Valid until
+ * unwind_builder_stop(). */
 struct unwind_table_source unwind_builder_source(struct unwind_builder *builder);
 
 extern struct metric *const unwind_builder_metrics[];

@@ -2,9 +2,10 @@
 /*
  * unwind_cache - unwind tables on disk, by the build id of their file.
  *
- * STATE/unwind/BUILD_ID.v1, where 1 is UNWIND_FILE_VERSION. The reader verifies a file and removes
- * it if it is corrupt. When the files exceed max_bytes, the least recently used ones are removed. A
- * lost cache costs only the time to build the tables again. One thread at a time.
+ * Files are named STATE/unwind/BUILD_ID.v1, where 1 is UNWIND_FILE_VERSION. The caller verifies a
+ * file that it gets, and removes it if it is corrupt. When the files exceed max_bytes, the least
+ * recently used ones are removed. A lost cache costs only the time to build the tables again. One
+ * thread at a time.
  */
 #pragma once
 
@@ -20,27 +21,28 @@ struct unwind_cache {
 	uint64_t max_bytes;
 };
 
-/*
- * `state_directory` NULL: no cache. If the directory cannot be used, this is logged and there is no
- * cache.
- */
+/* Indexes the files. `state_directory` is borrowed; NULL: no cache. If the directory cannot be
+ * used, a warning is logged and there is no cache. */
 void unwind_cache_open(struct unwind_cache *cache, const char *state_directory, uint64_t max_bytes);
+
+/* Closes the directory; the files stay. `directory` must be -1 or open. */
 void unwind_cache_close(struct unwind_cache *cache);
 
-/* A descriptor of the file, the caller's to close; -1: not in the cache. */
+/* Opens the file of a build id. The caller closes the descriptor. -1: not in the cache. */
 int unwind_cache_get(struct unwind_cache *cache, const char *build_id) MUST_CHECK;
 
 /*
- * Store a copy of the whole file `fd`. True also if there is no cache, the file is larger than the
- * cache, or less than UNWIND_CACHE_SPARE_BYTES of the disk would stay free for the spool.
+ * Stores a copy of the whole file `fd`, which stays the caller's. True also if nothing was stored:
+ * there is no cache, the file is larger than the cache, or less than UNWIND_CACHE_SPARE_BYTES of
+ * the disk would stay free for the spool. ERR_IO: the copy failed; the cache is unchanged, except
+ * that files may have been evicted.
  */
 bool unwind_cache_put(struct unwind_cache *cache, const char *build_id, int fd,
 		      struct err *err) MUST_CHECK;
 
+/* Removes the file of a build id, if it exists. */
 void unwind_cache_remove(struct unwind_cache *cache, const char *build_id);
 
-/*
- * Copy all bytes of one file to the end of another, empty one. Not by a memory mapping: a disk
- * error would be a SIGBUS.
- */
+/* Copies all bytes of the file `from` to the empty file `to`. No memory mapping is used, because a
+ * disk error would be a SIGBUS. ERR_IO: `to` may have a part of the bytes. */
 bool unwind_cache_copy(int from, int to, struct err *err) MUST_CHECK;

@@ -10,37 +10,52 @@
 
 #include "agent/process/executable.h"
 
-/* A set of executables, unordered; a heap array of borrowed pointers. */
+/* An unordered set of executables: a heap array of borrowed pointers. A zeroed set is valid and
+ * empty; the owner frees `items`. */
 struct executable_set {
 	struct executable **items;
 	size_t len, cap;
 };
 
+/* Adds an executable, which must not be in the set. */
 void executable_set_add(struct executable_set *set, struct executable *executable);
+
+/* Removes an executable if it is in the set. */
 void executable_set_remove(struct executable_set *set, const struct executable *executable);
 
+/* A zeroed struct is valid and empty; unwind_files_done() closes the files. */
 struct unwind_files {
-	struct executable_set open; /* read its .len */
+	struct executable_set open; /* others read only open.len */
 	/* private */
 	uint64_t opened;
 };
 
-/* A process that maps a file: through it the file is opened again if it is not open any more. */
+/* A process that maps a file: a file that is not open any more is opened through it. */
 struct unwind_mapper {
 	uint32_t pid, parent_pid;
 	uint64_t start, end; /* of a mapping of the file */
 	bool is_needed;      /* a frame of a sample lies in the file */
 };
 
-/* Add an open file, and take over the descriptor; or open it by way of a process that maps it. */
+/* Adds an open file, which must not be in `files`, and takes ownership of the descriptor. */
 void unwind_files_add(struct unwind_files *files, struct executable *executable, int fd);
+
+/* Opens a file through a process that maps it, and adds it. If the file cannot be opened, nothing
+ * changes. */
 void unwind_files_open(struct unwind_files *files, struct executable *executable,
 		       const struct unwind_mapper *mapper);
 
-/* Remove a file and return its descriptor, which is the caller's from now on; -1: not open. */
+/*
+ * Removes a file and returns its descriptor, which the caller owns then. -1: the file is not open.
+ */
 int unwind_files_remove(struct unwind_files *files, struct executable *executable);
+
+/* Closes a file and removes it, if it is open. */
 void unwind_files_close(struct unwind_files *files, struct executable *executable);
 
-/* Close files that no process maps. They are offered again when they are mapped again. */
+/* Closes files that no process maps. The executable cache offers them again when they are mapped
+ * again. */
 void unwind_files_close_unmapped(struct unwind_files *files);
+
+/* Closes all files. */
 void unwind_files_done(struct unwind_files *files);

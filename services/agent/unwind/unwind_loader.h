@@ -3,8 +3,9 @@
  * unwind_loader - maintains the memory that BPF programs unwind with: tables, and lists of
  * mappings.
  *
- * It receives each sample, and changes of processes (process_table.lists), and works once a round.
- * Agent thread only; slow operations run in the threads of unwind_builder and unwind_kernel.
+ * The loader receives each sample, and changes of processes (process_table.lists), and works once a
+ * round, a period of the sampling thread. Agent thread only; slow operations run in the threads of
+ * unwind_builder and unwind_kernel.
  *
  *     unwind_loader_open(&loader, &options, &processes, &err)
  *     unwind_loader_sampled(&loader, process, record)   for each sample, in the order of time
@@ -23,6 +24,7 @@
 #include "agent/unwind/unwind_lists.h"
 #include "agent/unwind/unwind_tables_internal.h"
 
+/* The pointers and the descriptors must stay valid until unwind_loader_close(). */
 struct unwind_loader_options {
 	uint64_t max_bytes; /* of the BPF maps, --unwind-table-max-bytes */
 	struct unwind_builder_options builder;
@@ -43,33 +45,47 @@ struct unwind_loader {
 	size_t scratch_pages;
 };
 
+/*
+ * Starts the threads, and registers with the process table and its executable cache. The struct
+ * must not move until unwind_loader_close(), which the caller calls on failure as well. ERR_IO: a
+ * thread cannot be started.
+ */
 bool unwind_loader_open(struct unwind_loader *loader, const struct unwind_loader_options *options,
 			struct process_table *processes, struct err *err) MUST_CHECK;
 
-/* Call it after the process table is emptied or freed: until then the table uses the loader. */
+/* Stops the threads and frees everything. Call it after process_table_done(): until then the
+ * process table uses the loader. Accepts a zeroed struct. */
 void unwind_loader_close(struct unwind_loader *loader);
 
+/* Requests the tables that a sample of the process needs, and lists the process. `process` may be
+ * NULL. Waits for nothing, cannot fail. */
 void unwind_loader_sampled(struct unwind_loader *loader, struct process *process,
 			   const struct sample_record *record);
+
+/* The end of a round: loads and evicts tables, writes lists, and reports to BPF programs which
+ * cached data is stale. Cannot fail. */
 void unwind_loader_round(struct unwind_loader *loader);
 
-/* Once an interval: close files that no process maps. */
+/* Called once per interval: closes open files that no process maps. */
 void unwind_loader_close_unmapped(struct unwind_loader *loader);
 
-/* The pages of tables and lists. Valid until unwind_loader_close(). */
+/* The pages of tables and lists. The struct is valid until unwind_loader_close(), a page until the
+ * end of the round. */
 struct unwind_space unwind_loader_space(struct unwind_loader *loader);
 
 /*
- * The list of a process's current mappings, at a place of unwind_loader_space(), even if the
- * process is not listed for programs. During an exec: the image in which `address` lies. Valid
- * until the next call. False: the process has no mappings.
+ * Makes the list of a process's current mappings, at a place of unwind_loader_space(), even if BPF
+ * programs do not find the process. During an exec: of the image in which `address` lies. Valid
+ * until the next call. False, with the outputs unchanged: the process has no mappings.
  */
 bool unwind_loader_list(struct unwind_loader *loader, const struct process *process,
 			uint64_t address, uint64_t *ret_place, uint32_t *ret_count) MUST_CHECK;
 
 /*
- * The executable that `address` of a process is in, if its table is pending. Requests the table if
- * necessary, since a frame lies in it. NULL: no table will come.
+ * The executable in which `address` of a process lies, if its table is pending (wanted and not
+ * loaded yet). Requests the table if necessary, because a frame lies in the file. `leaf`: the leaf
+ * address of the stack, which selects the image. The result borrows from the process. NULL: no
+ * table will come.
  */
 const struct executable *unwind_loader_pending_executable(struct unwind_loader *loader,
 							  const struct process *process,
@@ -79,5 +95,5 @@ const struct executable *unwind_loader_pending_executable(struct unwind_loader *
 extern struct metric *const unwind_loader_metrics[];
 extern const size_t unwind_loader_metric_count;
 
-/* Copy the counters to the metrics. */
+/* Copies the counters to the metrics. */
 void unwind_loader_measure(const struct unwind_loader *loader);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_message - the datagrams between the agent and its builder process.
+ * unwind_message - the datagrams between the agent and its builder process
+ * ("agent/worker/worker_process.h").
  *
  * A job passes two descriptors: the ELF file, and an empty file that the table is written to.
  */
@@ -13,7 +14,7 @@
 enum unwind_outcome {
 	UNWIND_UNREADABLE = UNWIND_BUILD_REASON_COUNT, /* the file cannot be opened */
 	UNWIND_CHANGED,                                /* the file has another build id now */
-	UNWIND_CRASHED,                                /* the builder died of it, in each try */
+	UNWIND_CRASHED, /* the builder process died with this file, in each try */
 	UNWIND_TIMED_OUT,
 	UNWIND_OUTCOME_COUNT
 };

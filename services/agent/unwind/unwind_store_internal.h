@@ -10,6 +10,8 @@
  *     page = unwind_store_alloc(&store, 3);
  *     memcpy(unwind_store_page(&store, page), ...)      valid until unwind_store_unmap_idle()
  *     unwind_store_release(&store, page, 3);
+ *
+ * Agent thread only.
  */
 #pragma once
 
@@ -22,15 +24,16 @@
  * (unwind_kernel.c), or a test's own memory.
  */
 struct unwind_memory {
-	/* Add a segment of UNWIND_SEGMENT_PAGES zeroed pages. Programs see it a moment later. */
+	/* Adds a segment of UNWIND_SEGMENT_PAGES zeroed pages; BPF programs see the segment a
+	 * moment later. False, with an error: nothing was added. */
 	bool (*add)(void *self, uint32_t segment, struct err *err);
 	void (*drop)(void *self, uint32_t segment);
 
-	/* Map its pages for reading and writing until unmap(). NULL: mmap failed. */
+	/* Maps the pages of a segment for reading and writing until unmap(). NULL: mmap failed. */
 	uint8_t *(*map)(void *self, uint32_t segment);
 	void (*unmap)(void *self, uint8_t *pages);
 
-	/* False: the map is full. */
+	/* Sets the entry of a process. False: the map is full. */
 	bool (*put_process)(void *self, uint32_t tgid, const struct unwind_process *process);
 	void (*drop_process)(void *self, uint32_t tgid);
 	void *self;
@@ -47,7 +50,7 @@ struct unwind_runs {
 
 struct unwind_store {
 	uint64_t segments;   /* allocated */
-	uint64_t pages_used; /* with the quarantined ones */
+	uint64_t pages_used; /* allocated pages, quarantined pages included */
 	uint64_t failures;   /* cumulative: the system could not provide a segment */
 	/* private */
 	struct unwind_memory memory;
@@ -63,33 +66,46 @@ struct unwind_store {
 	size_t next_mapped;
 };
 
+/* Copies *memory, whose `self` must outlive the store. Allocates no segment; cannot fail. */
 void unwind_store_init(struct unwind_store *store, const struct unwind_memory *memory,
 		       uint64_t max_bytes);
+
+/* Drops all segments and frees the memory. Accepts a zeroed struct. */
 void unwind_store_done(struct unwind_store *store);
 
-/* Allocate adjacent pages; returns the first. Their content is undefined. 0: there is no room. */
+/* Allocates adjacent pages and returns the number of the first. Their content is undefined. 0:
+ * there is no room, or the system could not provide a segment. */
 uint32_t unwind_store_alloc(struct unwind_store *store, uint32_t pages);
+
+/* Releases pages of unwind_store_alloc(). They become free after the quarantine. */
 void unwind_store_release(struct unwind_store *store, uint32_t page, uint32_t pages);
 
-/* Whether a run of this length fits into an empty store. */
+/* True if a run of `pages` pages fits into an empty store. */
 bool unwind_store_can_ever_fit(const struct unwind_store *store, uint32_t pages);
 
-/* A page's bytes. NULL: it is not allocated, or mmap failed. Pages of a segment are adjacent. */
+/*
+ * The bytes of a page, valid until unwind_store_unmap_idle() or until pages of UNWIND_MAPPED_MAX
+ * other segments were requested. The pages of a segment are adjacent. NULL: the page is not
+ * allocated, or mmap failed.
+ */
 uint8_t *unwind_store_page(struct unwind_store *store, uint64_t page);
 
-/* Fill a run of pages from a file, from `offset` on. */
+/*
+ * Fills a run of pages from the file `fd`, from byte `offset` on. ERR_IO, ERR_NOT_FOUND: the file
+ * cannot be read or is too short, or mmap failed; the pages are undefined then and stay allocated.
+ */
 bool unwind_store_read(struct unwind_store *store, uint32_t page, uint32_t pages, int fd,
 		       uint64_t offset, struct err *err) MUST_CHECK;
 
-/* Begin a round: pages that were released before the previous round become free. */
+/* Begins a round: pages that were released before the previous round become free. */
 void unwind_store_round(struct unwind_store *store);
 
-/* Whether released pages are not free yet. */
+/* True if released pages are not free yet. */
 bool unwind_store_has_quarantined(const struct unwind_store *store);
 
 /*
- * Unmap all segments except up to UNWIND_MAPPED_KEPT that were used since the last call. Mapped
- * pages count as the agent's memory; mapping them again in each round takes a quarter of the
- * round's time.
+ * Unmaps all segments except up to UNWIND_MAPPED_KEPT that were used since the last call. Mapped
+ * pages count as memory of the agent, but mapping a segment again in each round takes a quarter of
+ * the round's time.
  */
 void unwind_store_unmap_idle(struct unwind_store *store);

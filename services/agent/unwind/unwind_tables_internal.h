@@ -6,6 +6,8 @@
  * A table is wanted when a process that maps its file is sampled, and needed when a frame of a
  * sample lies in it. A wanted table is loaded if there is room. For a needed table others are
  * evicted: those that were never sampled first, then the least recently sampled. Agent thread only.
+ * No function fails with an error: failures are counted in `outcomes` and retried if a retry may
+ * help.
  */
 #pragma once
 
@@ -22,14 +24,16 @@ struct unwind_table_response {
 	uint32_t pages;
 };
 
-/* Where tables come from: unwind_builder.c, or a test. Neither call waits. */
+/* The interface to a source of tables: unwind_builder.c, or a test. Neither function waits. */
 struct unwind_table_source {
 	/*
-	 * Request a table. `fd` -1: only from the cache. True: the source owns the descriptor.
-	 * False: too many requests are pending.
+	 * Requests a table. `fd`: the ELF file; -1: only from the cache. True: the source owns the
+	 * descriptor now, and one response will follow. False: too many requests are pending; the
+	 * descriptor stays the caller's.
 	 */
 	bool (*request)(void *self, const char *build_id, int fd);
-	/* The next response. False: there is no response now. */
+	/* Returns the next response, whose descriptor the caller owns. False: there is no response
+	 * now. */
 	bool (*receive)(void *self, struct unwind_table_response *ret_response);
 	void *self;
 };
@@ -39,7 +43,7 @@ struct unwind_tables {
 	uint64_t loads, evictions, refused; /* cumulative */
 	uint64_t skipped;                   /* cumulative: wanted, not needed, and found no room */
 	uint64_t outcomes[UNWIND_OUTCOME_COUNT];       /* cumulative, of all responses */
-	struct executable_set loaded, wanted, fetched; /* read their .len */
+	struct executable_set loaded, wanted, fetched; /* others read only .len */
 	bool changed; /* tables were loaded, evicted or became pending; unwind_loader resets it */
 	/* private */
 	struct unwind_store *store;
@@ -50,29 +54,35 @@ struct unwind_tables {
 	bool has_quarantined; /* released pages are not free yet */
 };
 
+/* Copies *source. `store`, `executables` and source->self must outlive `tables`. */
 void unwind_tables_init(struct unwind_tables *tables, struct unwind_store *store,
 			struct executable_cache *executables,
 			const struct unwind_table_source *source);
+
+/* Closes all files. Tables in the kernel stay until unwind_store_done(). The executables may be
+ * freed before, if the executable cache has called forget() for each. */
 void unwind_tables_done(struct unwind_tables *tables);
 
-/* Receives each executable when it is first mapped, and when it leaves the executable cache. */
+/* The sink for executable_cache_set_sink(). Valid until unwind_tables_done(). */
 struct executable_sink unwind_tables_sink(struct unwind_tables *tables);
 
 /*
- * A process that maps the executable was sampled; mapper->is_needed: a frame lies in it. Requests
- * the table unless it is pending, loaded, or failed for good.
+ * A process that maps the executable was sampled; mapper->is_needed: a frame lies in the file.
+ * Requests the table unless it is pending or loaded, has failed for good, or must not be retried
+ * yet. `mapper` is borrowed during the call; now_ns: CLOCK_MONOTONIC.
  */
 void unwind_tables_want(struct unwind_tables *tables, struct executable *executable,
 			const struct unwind_mapper *mapper, uint64_t now_ns);
 
-/* Once a round, after unwind_store_round(): receive responses, load tables, send requests. */
+/* Called once per round, after unwind_store_round(): receives responses, loads tables, sends
+ * requests. */
 void unwind_tables_round(struct unwind_tables *tables, uint64_t now_ns);
 
 /*
- * Evict tables until `pages` pages will be free, after their quarantine. False: too few pages
- * belong to tables that were not sampled lately; then nothing is evicted.
+ * Evicts tables until `pages` pages will be free, after their quarantine. False: the tables that
+ * were not sampled in the last UNWIND_KEPT_MS have fewer pages together; then nothing is evicted.
  */
 bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint64_t now_ns);
 
-/* Close open files that no process maps. */
+/* Closes open files that no process maps. */
 void unwind_tables_close_unmapped(struct unwind_tables *tables);

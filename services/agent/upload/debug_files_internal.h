@@ -5,7 +5,7 @@
  * Separate files are searched as gdb does it: by build id, then by .gnu_debuglink. The search stays
  * below the root directory of the process that mapped the file. A separate file is used only if it
  * is a regular file, has the same build id (or the CRC of the link), and has more debug info than
- * the mapped file. Pipes and devices are never opened.
+ * the mapped file. Pipes and devices are never opened. Runs in the uploader process, in one thread.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct debug_file {
 	const char *path; /* below the root */
 };
 
-/* The mapped file. */
+/* The mapped file. All members are borrowed from the caller. */
 struct debug_target {
 	const char *build_id, *path;
 	int fd;
@@ -28,15 +28,19 @@ struct debug_target {
 };
 
 /*
- * ERR_INVALID, ERR_LIMIT: the mapped file cannot be parsed. ret_file->fd is the caller's to close;
- * the rest is in the arena or borrowed from `target`.
+ * Finds the file with the most debug info, at least the mapped file itself. The caller closes
+ * ret_file->fd, which is never -1 on success. The other members are in the arena or borrowed from
+ * `target`. ERR_INVALID, ERR_LIMIT: the mapped file cannot be parsed. ERR_IO: it cannot be read, or
+ * no descriptor is free.
  */
 bool debug_files_find(const struct debug_target *target, struct arena *arena,
 		      struct debug_file *ret_file, struct err *err) MUST_CHECK;
 
 /*
- * The common file of dwz that `file` refers to. .fd is -1 if `file` refers to no common file, or
- * the common file is missing. *ret_build_id is set if `file` refers to one.
+ * Finds the common file of dwz (debug info that several files share) to which `file` refers. The
+ * caller closes .fd, which is -1 if `file` refers to no common file, or if the common file is
+ * missing. *ret_build_id, in the arena, is written only if `file` refers to a common file. Cannot
+ * fail otherwise.
  */
 struct debug_file debug_files_find_common(const struct debug_target *target,
 					  const struct debug_file *file, struct arena *arena,

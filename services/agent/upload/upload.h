@@ -5,10 +5,11 @@
  *
  * The sampling thread offers a file while it is open. The descriptor is kept until the file's
  * upload is decided, so a short-lived program keeps its symbols. A thread of this module sends one
- * file at a time to the uploader process (upload_worker.h), which asks the service whether it wants
- * the file before it sends any data. A failed upload is retried after growing pauses. While the
- * service cannot be reached, all files wait. The number of waiting files is bounded
- * (UPLOADS_WAITING_MAX), and so is the disk space of waiting files that were deleted meanwhile.
+ * file at a time to the uploader process ("agent/upload/upload_worker_internal.h"), which asks the
+ * service whether it wants the file before it sends any data. A failed upload is retried after
+ * growing pauses. While the service cannot be reached, all files wait. The number of waiting files
+ * is bounded (UPLOADS_WAITING_MAX), and so is the disk space of waiting files that were deleted
+ * meanwhile.
  *
  *     upload_start(&upload, &options, &err)
  *     upload_offer(&upload, &(struct upload_file){ .build_id = id, .path = path, .pids = { pid,
@@ -22,6 +23,7 @@
 
 #include <pthread.h>
 
+/* The texts must outlive the thread. */
 struct debug_upload_options {
 	const char *url;            /* empty: uploads are off */
 	const char *token_file;     /* empty: no token */
@@ -40,19 +42,31 @@ struct debug_upload {
 	pthread_t thread;
 };
 
-/* ERR_INVALID: the URL is not http:// or https://. The texts of `options` must outlive the thread.
+/*
+ * Starts the thread; if the URL is empty, no thread runs and the result is true. The struct must
+ * not move until upload_stop(). ERR_INVALID: the URL is not http:// or https://. ERR_IO: the thread
+ * cannot be started. After a failure uploads are off, and upload_stop() does nothing.
  */
 bool upload_start(struct debug_upload *upload, const struct debug_upload_options *options,
 		  struct err *err) MUST_CHECK;
 
-/* Drops all waiting files; after the next start they are offered again. */
+/* Stops the thread and the uploader process. Drops all waiting files; after the next start of the
+ * agent they are offered again. Accepts a struct that is not running. */
 void upload_stop(struct debug_upload *upload);
 
-/* For the sampling thread; these never wait. False: uploads are off, or the queue is full. */
+/* For the sampling thread; never waits. False: uploads are off, or the queue is full, which is
+ * counted. */
 bool upload_has_room(const struct debug_upload *upload);
-bool upload_has_plenty(const struct debug_upload *upload); /* more than half of the queue is free */
 
-/* The descriptor is duplicated and stays the caller's. False: offer the file again later. */
+/* For the sampling thread; never waits. True: more than half of the queue is free. False also if
+ * uploads are off. */
+bool upload_has_plenty(const struct debug_upload *upload);
+
+/*
+ * For the sampling thread; never waits. Copies `file` and duplicates the descriptor, which stays
+ * the caller's. False: uploads are off, the queue is full, or the descriptor cannot be duplicated;
+ * offer the file again later.
+ */
 bool upload_offer(struct debug_upload *upload, const struct upload_file *file, int fd) MUST_CHECK;
 
 extern struct metric *const upload_metrics[];

@@ -15,7 +15,7 @@
 /* The result of an upload. The first ones are final; after the others the upload is retried. */
 enum upload_outcome {
 	UPLOAD_STORED,
-	UPLOAD_HAVE_IT,
+	UPLOAD_HAVE_IT, /* the service has this debug info already */
 	UPLOAD_NOTHING, /* the file has no symbols */
 	UPLOAD_NO_BUILD_ID,
 	UPLOAD_MALFORMED,
@@ -23,8 +23,8 @@ enum upload_outcome {
 	UPLOAD_REFUSED,
 	UPLOAD_CRASHED,
 	UPLOAD_GAVE_UP,
-	UPLOAD_DISK_FULL, /* deleted files that wait use too much disk space */
-	UPLOAD_FINAL_COUNT,
+	UPLOAD_DISK_FULL,   /* deleted files that wait use too much disk space */
+	UPLOAD_FINAL_COUNT, /* outcomes before this one are final */
 	UPLOAD_IN_PROGRESS = UPLOAD_FINAL_COUNT,
 	UPLOAD_BUSY,
 	UPLOAD_UNAUTHORIZED,

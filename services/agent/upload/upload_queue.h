@@ -12,6 +12,7 @@
 #include "agent/upload/upload_message_internal.h"
 #include "base/queue.h"
 
+/* A file to be uploaded; texts are borrowed during the call. */
 struct upload_file {
 	const char *build_id;
 	str path;         /* as the process sees it */
@@ -35,27 +36,31 @@ struct upload_queue {
 	struct queue offered;
 };
 
+/* An empty queue. The struct must not move until upload_queue_done(). Cannot fail. */
 void upload_queue_init(struct upload_queue *queue);
 
 /* No file can be offered any more. A waiting upload_queue_receive() returns. */
 void upload_queue_close(struct upload_queue *queue);
 
-/* Close all files, also those that were offered and not received. */
+/* Closes all files, also those that were offered and not received, and frees the memory. */
 void upload_queue_done(struct upload_queue *queue);
 
 /*
- * Add a file. Never waits. Duplicates the descriptor; `fd` stays the caller's. False: the queue is
- * full, or the descriptor cannot be duplicated. One thread only.
+ * Adds a file. Never waits. Copies `file` and duplicates the descriptor; `fd` stays the caller's.
+ * False: the queue is full or closed, or the descriptor cannot be duplicated. Sampling thread only.
  */
 bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file,
 			int fd) MUST_CHECK;
 
-/* Move what was offered to the end of the list. Waits at most wait_ms for the first file. */
+/* Moves offered files to the end of the list. Waits at most wait_ms for the first file. Uploading
+ * thread only. */
 void upload_queue_receive(struct upload_queue *queue, uint64_t wait_ms);
 
-/* Append a job to the list; remove the job that `at` points to from the list. */
+/* Appends a job to the list, which owns it then. */
 void upload_queue_append(struct upload_queue *queue, struct upload_job *job);
+
+/* Removes the job to which *at points from the list. The caller owns the job then. */
 struct upload_job *upload_queue_unlink(struct upload_queue *queue, struct upload_job **at);
 
-/* Close the files of a job that is in no list, and free it. */
+/* Closes the files of a job that is in no list, and frees the job. */
 void upload_job_close(struct upload_queue *queue, struct upload_job *job);

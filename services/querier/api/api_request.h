@@ -2,8 +2,9 @@
 /*
  * api_request - one request to the API while it is handled: its window, its reader, its statistics.
  *
- * Every handler calls api_request_handle(). It parses the window and the timeout, calls the
- * responder of the endpoint, writes error responses, updates metrics and the log. Any thread; one
+ * Every handler calls api_request_handle(). api_request_handle() parses the window and the timeout,
+ * calls the responder of the endpoint, writes error responses, updates metrics and the log. Texts
+ * and arrays are in the arena of `req`, which the server frees after the response. Any thread; one
  * request is handled by one thread.
  */
 #pragma once
@@ -44,38 +45,53 @@ struct api_request {
 	size_t memory_used; /* peak bytes, if more than the arena of `req` has */
 };
 
-/* Writes the response to one endpoint. On false the code of `err` selects the status. */
+/*
+ * Writes the response to one endpoint. On false `err` is set, and its code selects the status:
+ * ERR_INVALID 400 (500 after a reader was acquired), ERR_LIMIT 422, others 503. is_unknown makes it
+ * 404, is_gone 410. An ended deadline (503) and a closed connection (499) take precedence.
+ */
 typedef bool api_responder(struct api_request *request, struct err *err);
 
+/*
+ * Handles one request completely. Writes `res` in any case. Borrows all arguments during the call.
+ */
 void api_request_handle(struct api *api, const struct http_request *req, struct http_response *res,
 			enum endpoint endpoint, api_responder *respond);
 
 /*
- * A reader with a snapshot of its own, or NULL and an error. The caller must release it, which
- * stores the reader's counts in the request's statistics.
+ * Acquires a reader with a snapshot of its own. The caller must release it. NULL with ERR_IO:
+ * PostgreSQL is unavailable, or all connections stayed busy; the error becomes 503. Other codes are
+ * those of store_reader_begin().
  */
 struct store_reader *api_request_acquire_reader(struct api_request *request,
 						struct err *err) MUST_CHECK;
+
+/* Stores the reader's counts in the request's statistics and returns the reader to the pool. */
 void api_request_release_reader(struct api_request *request, struct store_reader *reader);
 
 /*
- * Parse the selector in the parameter `name`. The selector lives in the request's arena. The caller
- * must call selector_done(), on failure as well. ERR_INVALID: missing or malformed.
+ * Parses the selector in the parameter `name`. The selector is in the request's arena. The caller
+ * must call selector_done(), on failure as well; *ret_selector must be zeroed before. ERR_INVALID:
+ * missing or malformed.
  */
 bool api_request_selector(const struct api_request *request, const char *name,
 			  struct selector *ret_selector, struct err *err) MUST_CHECK;
 
 /*
- * Read the samples of the window that match the selector. `sinks` has one sink for each of
- * --query-connections. Each sink is called by one thread; each sample goes to one sink.
+ * Reads the samples of the window that match the selector. `sinks` has one sink for each of
+ * --query-connections. Each sink is called by one thread; each sample goes to one sink. Fails as
+ * api_request_acquire_reader(), with the error of a sink, or with that of the store; the sinks have
+ * received a part of the samples then.
  */
 bool api_request_read_samples(struct api_request *request, const struct selector *selector,
 			      const struct store_sink *sinks, struct err *err) MUST_CHECK;
 
-/* One warning for each gap of the last read; returns their number. */
+/*
+ * Writes one warning, in the request's arena, for each gap of the last read. Returns their number.
+ */
 size_t api_request_warnings(const struct api_request *request, str ret_warnings[STORE_GAPS_MAX]);
 
-/* Append a header to the response. */
+/* Appends a header to the response. `name` and `value` are borrowed until the response is sent. */
 void api_request_add_header(struct api_request *request, str name, str value);
 
 /* The selectors of the match[] parameters, and a query over the window for each. */
@@ -84,8 +100,16 @@ struct match_params {
 	struct store_query *queries;
 	size_t len;
 };
+
+/*
+ * Parses into `matches`, which must be zeroed; memory is in the request's arena. No parameter
+ * match[] is no error: len is 0. ERR_INVALID: a malformed selector, or more than MATCH_PARAMS_MAX.
+ * The caller must call match_params_done(), on failure as well.
+ */
 bool match_params_parse(const struct api_request *request, struct match_params *matches,
 			struct err *err) MUST_CHECK;
+
+/* Frees the selectors. Accepts a zeroed struct. */
 void match_params_done(struct match_params *matches);
 
 enum { API_REQUEST_METRICS = 9 };

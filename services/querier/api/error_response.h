@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * error_response - the error responses of the API: Prometheus' error types and their status codes.
+ *
+ * Any thread. No function fails.
  */
 #pragma once
 
@@ -18,12 +20,13 @@ enum error_type {
 	ERROR_TYPE_COUNT,
 };
 
-/* Count the error, and write a response with the status of its type and the sentence. */
+/* Counts the error and writes a response with the status of its type. Body and headers are in the
+ * arena or constant; `sentence` is copied. */
 void error_response_write(enum error_type type, const char *sentence, struct arena *arena,
 			  struct http_response *res);
 
-/* The same, but keep the status and the headers of `res`: the server has set them, 414 for
- * example. */
+/* Counts the error and writes body and content type only. Status and headers of `res` stay: the
+ * server has set them, for 414 for example. */
 void error_response_write_body(enum error_type type, const char *sentence, struct arena *arena,
 			       struct http_response *res);
 

@@ -2,8 +2,8 @@
 /*
  * handlers - the handlers of the API's endpoints, for the table of routes in api.c.
  *
- * Each is defined in a handler_*.c, which holds one kind of endpoint. `self` is the api. Any
- * thread.
+ * Each handler is defined in a handler_*.c, which contains one kind of endpoint. A handler writes a
+ * response in any case, errors included. `self` is the struct api. Any thread.
  */
 #pragma once
 

@@ -2,7 +2,8 @@
 /*
  * params - parses the parameters of a request: times, windows, steps, lists of labels.
  *
- * Pure. Texts borrow from the request. All functions fail with ERR_INVALID.
+ * Pure: any thread. Texts borrow from the request. A function that returns bool fails only with
+ * ERR_INVALID, whose message names the parameter; outputs are unchanged then.
  */
 #pragma once
 
@@ -12,28 +13,27 @@
 #include "server/http/http.h"
 
 /*
- * Parse Unix seconds with or without a fraction, or RFC 3339 ("2026-08-22T10:00:00.5+02:00"), to
+ * Parses Unix seconds with or without a fraction, or RFC 3339 ("2026-08-22T10:00:00.5+02:00"), to
  * Unix milliseconds. Finer fractions are rounded up, so that [start, end) holds exactly the samples
  * of the requested time.
  */
 bool params_time(str text, uint64_t *ret_ms, struct err *err) MUST_CHECK;
 
-/*
- * Parse `start` and `end`; `prefix` stands before both names. Default of end: now_ms. Default of
- * start: DEFAULT_WINDOW_MS before the end. ERR_INVALID as well: start >= end.
- */
+/* Parses `start` and `end`; `prefix` stands before both names. now_ms: Unix ms, the default of
+ * `end`. Default of `start`: DEFAULT_WINDOW_MS before the end. Also ERR_INVALID if start >= end. */
 bool params_window(const struct http_request *req, const char *prefix, uint64_t now_ms,
 		   struct window *ret_window, struct err *err) MUST_CHECK;
 
-/* Parse label names that are separated by commas: at most GROUP_BY_MAX, each once. `param` is the
+/* Parses label names that are separated by commas: at most GROUP_BY_MAX, each once. `param` is the
  * parameter's name, for the error. */
 bool params_group_by(const char *param, str text, struct group_by *ret_group_by,
 		     struct err *err) MUST_CHECK;
 
 /*
- * Parse `step`: seconds with or without a fraction, or a duration like 15s or 1h30m. Without it the
- * window is split into DEFAULT_STEPS steps of whole seconds, or of whole hours if a step is longer
- * than half an hour. ERR_INVALID as well: 0, or more than STEPS_MAX steps in the window.
+ * Parses `step`: seconds with or without a fraction, or a duration like 15s or 1h30m. Without it
+ * the window is split into DEFAULT_STEPS steps of whole seconds, or of whole hours if a step is
+ * longer than half an hour. Also ERR_INVALID if the step is 0, or if there are more than STEPS_MAX
+ * steps in the window.
  */
 bool params_step(const struct http_request *req, const struct window *window, uint64_t *ret_step_ms,
 		 struct err *err) MUST_CHECK;
@@ -46,9 +46,9 @@ bool params_step(const struct http_request *req, const struct window *window, ui
 uint64_t params_steps_start(const struct http_request *req, const struct window *window,
 			    uint64_t step_ms);
 
-/* Parse `timeout`: seconds or a duration. *ret_ns is at most max_ns, which is the default. */
+/* Parses `timeout`: seconds or a duration. *ret_ns is at most max_ns, which is the default. */
 bool params_timeout(const struct http_request *req, uint64_t max_ns, uint64_t *ret_ns,
 		    struct err *err) MUST_CHECK;
 
-/* Parse `limit`, a number of series. 0, the default: no limit. */
+/* Parses `limit`, a number of series. 0, the default: no limit. */
 bool params_limit(const struct http_request *req, size_t *ret_limit, struct err *err) MUST_CHECK;

@@ -5,14 +5,15 @@
  *     {"query": "{comm=\"nginx\"}", "start": 1787479200, "end": "2026-08-22T10:00:00Z",
  *      "group_by": "comm", "expires": 604800, "freeze": true}
  *
- * A comparison has "a" and "b" in place of query, start and end: two objects with these members.
+ * A comparison has the members "a" and "b" in place of query, start and end: two objects with the
+ * members query, start and end.
  */
 #pragma once
 
 #include "querier/api/params_internal.h"
 
 struct share_request_side {
-	str query;
+	str query; /* text of a selector, not parsed */
 	struct window window;
 };
 
@@ -25,8 +26,9 @@ struct share_request {
 };
 
 /*
- * Parse the body. Pure; texts live in the arena or borrow from the body. The caller must parse
- * query and group_by, which are plain text here. ERR_INVALID: malformed.
+ * Parses the body. Pure: any thread. Texts are in the arena or borrow from the body. now_ms: Unix
+ * ms. The caller must parse `query` and `group_by`, which are unchecked texts. ERR_INVALID:
+ * malformed; *ret_request is unchanged.
  */
 bool share_request_read(str body, uint64_t now_ms, struct arena *arena,
 			struct share_request *ret_request, struct err *err) MUST_CHECK;

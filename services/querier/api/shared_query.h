@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * shared_query - a stored share (store/share.h) that a request refers to, with its parsed queries.
+ * shared_query - a stored share ("store/share.h": a query with a link of its own) that a request
+ * refers to, with its parsed queries.
+ *
+ * A zeroed struct is valid; shared_query_done() frees it, after a failure as well. One thread for
+ * each request.
  */
 #pragma once
 
@@ -17,36 +21,41 @@ struct shared_query {
 };
 
 /*
- * Read the row of a share. Texts live in the request's arena. ERR_NOT_FOUND: the id is malformed or
- * unknown, or the share has expired; then is_unknown or is_gone of the request is set.
+ * Reads the row of a share. Texts are in the request's arena. ERR_NOT_FOUND: the id is malformed or
+ * unknown (is_unknown of the request is set), or the share has expired (is_gone is set). Other
+ * errors: those of the reader.
  */
 bool shared_query_find(struct api_request *request, str id, bool with_payload,
 		       struct share *ret_share, struct err *err) MUST_CHECK;
 
-/* Parse the queries and the groups of `share`. ERR_INVALID as well: the sides of a comparison have
- * different profile types. */
+/* Parses the queries and the groups of shared->share. Selectors are in the arena. ERR_INVALID: a
+ * selector or group_by is malformed, or the sides of a comparison have different profile types. */
 bool shared_query_parse(struct shared_query *shared, struct arena *arena,
 			struct err *err) MUST_CHECK;
 
-/* Find with payload, and parse. */
+/* shared_query_find() with the payload, then shared_query_parse(), with the errors of both. */
 bool shared_query_open(struct shared_query *shared, struct api_request *request, str id,
 		       struct err *err) MUST_CHECK;
+
+/* Frees the selectors. */
 void shared_query_done(struct shared_query *shared);
 
-/* Always false. Fails with 400 and this sentence: the request does not fit the share, although the
- * share itself was read without an error. */
+/* Always returns false, with ERR_INVALID and this sentence, and makes the response 400: the request
+ * does not fit the share, although the share itself was read without an error. */
 bool shared_query_reject(struct api_request *request, struct err *err,
 			 const char *sentence) MUST_CHECK;
 
-/* Set the window of the request to that of one side. */
+/* Sets the window of the request to the window of one side (0 or 1). */
 void shared_query_use_window(const struct shared_query *shared, size_t side,
 			     struct api_request *request);
 
-/* Decode the frozen result of one side into an empty merge, after merge_init(). */
+/* Decodes the frozen result of one side (0 or 1) into an empty merge, after merge_init(). Fails as
+ * frozen_read(); the merge borrows from the share. */
 bool shared_query_read_frozen(const struct shared_query *shared, size_t side, struct merge *merge,
 			      struct err *err) MUST_CHECK;
 
-/* The warnings that were stored with a frozen result; returns their number. */
+/* The warnings that were stored with a frozen result, borrowed from the share. Returns their
+ * number. */
 size_t shared_query_warnings(const struct shared_query *shared,
 			     str warnings[SHARED_QUERY_WARNINGS_MAX]);
 

@@ -29,11 +29,14 @@ extern const struct web_page web_page_built;
 /* True if the client accepts HTML: a browser rather than curl. */
 bool web_page_accepted(const struct http_request *req);
 
-/* Serve the page, which is the same for each of its paths (/, /fleet). If it was not built, serve a
- * page with the reason. */
+/*
+ * Serves the page, which is the same for each of its paths (/, /fleet, /compare). If the page was
+ * not built, serves a page with the reason. Headers are in the request's arena; bodies are constant
+ * or in that arena. Cannot fail.
+ */
 void web_page_serve(const struct web_page *page, const struct http_request *req,
 		    struct http_response *res);
 
-/* Serve the file of the request's path. False: there is no such file, and `res` is unchanged. */
+/* Serves the file of the request's path. False: there is no such file, and `res` is unchanged. */
 bool web_page_serve_asset(const struct web_page *page, const struct http_request *req,
 			  struct http_response *res) MUST_CHECK;

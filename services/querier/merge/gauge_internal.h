@@ -20,7 +20,8 @@
  *                     add up values by source and by the keys of the response
  *     then:           gauge_sort_times(), and gauge_average() the sums of each interval
  *
- * All memory is the arena's. One thread.
+ * All memory is in the arena of gauge_new(): nothing must be freed. Only gauge_average() can fail.
+ * One thread.
  */
 #pragma once
 
@@ -40,19 +41,20 @@ struct gauge {
 /* The label of a group that identifies a source; no stored label has this name. */
 #define GAUGE_SOURCE STR("\x01source")
 
+/* An empty gauge in the arena. */
 struct gauge *gauge_new(struct arena *arena);
 
-/* Record the times at which the sources of the row's samples have profiles. */
+/* Records the times at which the sources of the row's samples have profiles. */
 void gauge_observe(struct gauge *gauge, const struct sample_set *row);
 
-/* The identity of a sample's source, as text in the arena. */
+/* The identity of a sample's source, as a text in the arena. */
 str gauge_source_name(const struct sample_set *row, const struct sample *sample,
 		      struct arena *arena);
 
-/* Add the times that another connection has recorded. */
+/* Adds the times that another connection has recorded. `other` is only read. */
 void gauge_combine(struct gauge *gauge, const struct gauge *other);
 
-/* Sort the times of each source and remove duplicates. Call once, before gauge_average(). */
+/* Sorts the times of each source and removes duplicates. Called once, before gauge_average(). */
 void gauge_sort_times(struct gauge *gauge);
 
 /* The sum of the values of one source in an interval, for one key of the response. */
@@ -66,7 +68,7 @@ struct gauge_sum {
 struct gauge_source *gauge_find(const struct gauge *gauge, struct labels group);
 
 /*
- * Replace the sums of [start_ms, end_ms) by means: one for each key, sorted by key; *count is
+ * Replaces the sums of [start_ms, end_ms) by means: one for each key, sorted by key; *count is
  * updated. `sums` must contain all sources of the response. ERR_LIMIT: a mean beyond 64 bits.
  */
 bool gauge_average(struct gauge *gauge, struct gauge_sum *sums, size_t *count, uint64_t start_ms,

@@ -4,7 +4,8 @@
  *
  * A group is a label set of the sample_set that is merged into. As in a selector, a label of the
  * series takes precedence over a label of the sample with the same name. For a gauge, each source
- * is a group of its own, marked by one more label (gauge.h).
+ * is a group of its own, marked by one more label ("querier/merge/gauge_internal.h"). Memory is in
+ * the arena of `into` or in the named scratch arena. No function fails. One thread.
  */
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "querier/merge/gauge_internal.h"
 #include "querier/querier_limits.h"
 
-/* The labels that a response is grouped by; each name once. */
+/* The labels that a response is grouped by; each name once. The names are borrowed. */
 struct group_by {
 	str names[GROUP_BY_MAX];
 	size_t len;
@@ -35,7 +36,8 @@ struct grouping {
 	bool has_series; /* `series` is set */
 };
 
-/* Begin with the samples of a row; `scratch` must live until the last grouping_of() on that row. */
+/* Begins with the samples of a row; `scratch` must live until the last grouping_of() on that row.
+ */
 void grouping_begin(struct grouping *grouping, const struct sample_set *row, struct arena *scratch);
 
 /* The group of a sample: an index in the label sets of `into`. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * memory - the memory that the parts of one response use together.
+ * memory - counts the memory that the parts of one response use together.
  *
  * Each part belongs to one thread and has an arena of its own; the total is atomic.
  */
@@ -14,13 +14,14 @@ struct memory {
 	_Atomic size_t used; /* bytes */
 };
 
-/* One part, and the bytes that it reported last. Zero is a valid part without a total. */
+/* One part, and the bytes that it reported last. A zeroed part is valid and stands alone. */
 struct memory_part {
 	struct memory *total; /* NULL: the part stands alone */
 	size_t used;
 };
 
-/* Report the bytes that the part uses now; returns the bytes of all parts. */
+/* Reports the bytes that the part uses now; 0 when it is freed. Returns the bytes of all parts, or
+ * of this part if it stands alone. */
 static inline size_t memory_update(struct memory_part *part, size_t used)
 {
 	size_t grown = used - part->used; /* wraps if it shrank; the sum below wraps back */

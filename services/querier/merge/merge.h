@@ -2,9 +2,12 @@
 /*
  * merge - aggregates samples while they are read: (stack, labels grouped by) -> sum of the values.
  *
- * Rows are added one by one and not kept, nor are their times and other labels. Memory grows with
- * the number of distinct stacks and groups, not of samples, and is limited. The result is a
- * sample_set with one series, whose samples are the sums. All memory is the arena's. One thread.
+ * A row is one sample_set that the store hands over. Rows are added one by one; the rows
+ * themselves, times and other labels are not kept. Memory grows with the number of distinct stacks
+ * and groups, not of samples, and is limited. The result is a sample_set with one series, whose
+ * samples are the sums. All memory is in the arena: nothing must be freed, and copies of texts live
+ * as long as the arena. One thread. After ERR_LIMIT the sums are incomplete: the caller drops the
+ * merge.
  */
 #pragma once
 
@@ -30,34 +33,42 @@ struct merge {
 	size_t cap;
 };
 
-/* `type` and `group_by` must outlive the merge. */
+/* Initialises an empty merge; cannot fail. `type`, `group_by` and `arena` must outlive the merge.
+ * memory_max: bytes. */
 void merge_init(struct merge *merge, str type, const struct group_by *group_by, uint64_t memory_max,
 		struct arena *arena);
 
-/* Add the samples of a row; a callback of store_sink. ERR_LIMIT: more than memory_max bytes, or a
- * sum beyond 64 bits. */
+/* Adds the samples of a row; a callback of store_sink, `merge` is the struct merge. Copies what it
+ * keeps. ERR_LIMIT: more than memory_max bytes, or a sum beyond 64 bits. */
 bool merge_add_row(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
 
-/* Add the sums of another merge, with the same groups. ERR_LIMIT: as merge_add_row(). */
+/* Adds the sums of another merge that has the same groups; `other` is only read. ERR_LIMIT as for
+ * merge_add_row(). */
 bool merge_combine(struct merge *merge, const struct merge *other, struct err *err) MUST_CHECK;
 
-/*
- * For profile types that are gauges (gauge.h). Call merge_set_gauge() before the first row;
- * merge_observe_row(), a callback of store_sink, for each row before its samples are filtered; and
- * merge_average() after the last row, which replaces the sums by means over the window.
- */
+/* Makes the merge compute means over time, for profile types that are gauges
+ * ("querier/merge/gauge_internal.h"). Called before the first row. */
 void merge_set_gauge(struct merge *merge);
+
+/* For gauges only: a callback of store_sink, called for each row before its samples are filtered.
+ * ERR_LIMIT: more than memory_max bytes. */
 bool merge_observe_row(void *merge, const struct sample_set *row, struct err *err) MUST_CHECK;
+
+/* For gauges only, after the last row: replaces the sums by means over the window. ERR_LIMIT: more
+ * than memory_max bytes, or a mean beyond 64 bits. */
 bool merge_average(struct merge *merge, const struct window *window, struct err *err) MUST_CHECK;
 
-/* Add to the sum of a stack and a label set of the merge's own set. ERR_LIMIT: beyond 64 bits. */
+/* Adds `value` to the sum of a stack and a label set, which are indexes in the merge's own set.
+ * ERR_LIMIT: the sum is beyond 64 bits. */
 bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value,
 	       struct err *err) MUST_CHECK;
 
-/* Count this merge towards `memory`: memory_max bounds all parts of it together. */
+/* Counts this merge as a part of `memory`: memory_max then bounds all parts together. `memory` must
+ * outlive the merge. Called directly after merge_init(). */
 void merge_share_memory(struct merge *merge, struct memory *memory);
 
-/* Bytes of the merge, of `arena` with a report on it, and of the other parts of its memory. */
+/* Reports the bytes of the merge and of `arena`, in which the caller writes a report. Returns the
+ * bytes of all parts of the shared memory. */
 size_t merge_memory_used(struct merge *merge, const struct arena *arena);
 
 /* Fails with ERR_LIMIT if merge_memory_used() is more than memory_max. */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * range_sums - sums over time: (group, step) -> sum of the samples' values, or their mean
- * (gauge.h).
+ * ("querier/merge/gauge_internal.h").
  *
  * Step k is [start + k * step, start + (k + 1) * step); the window's end truncates the last one.
- * Rows are added one by one and not kept. Memory grows with the number of groups and steps that
- * have samples, and is limited. All of it is the arena's. One thread.
+ * Rows (sample_sets from the store) are added one by one and not kept. Memory grows with the number
+ * of groups and steps that have samples, and is limited. All memory is in the arena: nothing must
+ * be freed. One thread. After ERR_LIMIT the sums are incomplete: the caller drops the struct.
  */
 #pragma once
 
@@ -16,8 +17,8 @@
 
 struct range_options {
 	const struct group_by *sum_by; /* NULL: each series by itself */
-	uint64_t start_ms, step_ms;
-	uint64_t memory_max; /* bytes */
+	uint64_t start_ms, step_ms;    /* start of step 0 in Unix ms, length of a step */
+	uint64_t memory_max;           /* bytes */
 };
 
 struct range_point {
@@ -51,31 +52,35 @@ struct range_result {
 	int64_t left_out_sum;
 };
 
-/* The memory that `options` points to must outlive the range. */
+/*
+ * Initialises; cannot fail. Copies `options`; options->sum_by and the arena must outlive the range.
+ */
 void range_sums_init(struct range_sums *range, const struct range_options *options,
 		     struct arena *arena);
 
-/* Add the samples of a row; a callback of store_sink. ERR_LIMIT: more than memory_max bytes, or a
- * sum beyond 64 bits. */
+/* Adds the samples of a row; a callback of store_sink, `range` is the struct range_sums. Copies
+ * what it keeps. ERR_LIMIT: more than memory_max bytes, or a sum beyond 64 bits. */
 bool range_sums_add_row(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
 
-/* For profile types that are gauges (gauge.h): call range_sums_set_gauge() before the first row,
- * and range_sums_observe_row(), a callback of store_sink, for each row before its samples are
- * filtered.
- */
+/* Makes the range compute means, for profile types that are gauges. Called before the first row. */
 void range_sums_set_gauge(struct range_sums *range);
+
+/* For gauges only: a callback of store_sink, called for each row before its samples are filtered.
+ * ERR_LIMIT: more than memory_max bytes. */
 bool range_sums_observe_row(void *range, const struct sample_set *row, struct err *err) MUST_CHECK;
 
-/* Count this range towards `memory`: memory_max bounds all parts of it together. */
+/* Counts this range as a part of `memory`: memory_max then bounds all parts together. `memory` must
+ * outlive the range. */
 void range_sums_share_memory(struct range_sums *range, struct memory *memory);
 
-/* Add the sums of another range, which has the same options. */
+/* Adds the sums of another range that has the same options; `other` is only read. ERR_LIMIT as for
+ * range_sums_add_row(). */
 bool range_sums_combine(struct range_sums *range, const struct range_sums *other,
 			struct err *err) MUST_CHECK;
 
 /*
- * Build the result; the `limit` lines with the greatest sums, or all if limit is 0. The result
- * borrows from the range, to which no row can be added afterwards. ERR_LIMIT: as
+ * Builds the result: the `limit` lines with the greatest sums, or all lines if limit is 0. The
+ * result borrows from the range, to which no row can be added afterwards. ERR_LIMIT as for
  * range_sums_add_row().
  */
 bool range_sums_finish(struct range_sums *range, size_t limit, struct range_result *ret_result,

@@ -2,9 +2,9 @@
 /*
  * diff - compares two flame graphs: one tree, each node with the values of both.
  *
- * Pure. The tree has a node if either graph has it; the other graph's value is 0 then. Values are
- * as measured; a client may scale one side to the other. As in each flame graph, nodes are in
- * preorder and children are sorted by symbol.
+ * Pure: any thread. The tree has a node if either graph has it; the other graph's value is 0 then.
+ * Values are as measured; a client may scale one side to the other. As in each flame graph, nodes
+ * are in preorder and children are sorted by symbol.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct diff {
 	struct flame a, b;
 };
 
-/* The diff lives in the arena; texts of symbols are borrowed. ERR_LIMIT: more memory than the merge
- * may use. */
+/* Builds the diff in the arena; texts of symbols are borrowed from `a` and `b`. `merge` provides
+ * the memory limit. ERR_LIMIT: more memory than the merge may use. */
 bool diff_build(const struct flame *a, const struct flame *b, struct merge *merge,
 		struct arena *arena, struct diff *ret_diff, struct err *err) MUST_CHECK;

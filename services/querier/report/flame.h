@@ -2,9 +2,9 @@
 /*
  * flame - builds the tree of a flame graph from a merge.
  *
- * Pure. Nodes are symbols (flame_paths.h). If the merge is grouped, each label is a level above the
- * stacks, with the name `name=value`. Samples without a stack have a symbol of their own, so that
- * every sample is part of the total.
+ * Pure: any thread. Nodes are symbols ("querier/report/flame_paths_internal.h"). If the merge is
+ * grouped, each label is a level above the stacks, with the name `name=value`. Samples without a
+ * stack have a symbol of their own, so that every sample is part of the total.
  *
  * Nodes are in preorder, children are sorted by symbol, and
  *
@@ -29,7 +29,7 @@ struct flame {
 	int64_t total;
 };
 
-/* The flame lives in the arena; texts of symbols are borrowed from the merge. ERR_LIMIT: merge and
+/* Builds the flame in the arena; texts of symbols are borrowed from the merge. ERR_LIMIT: merge and
  * tree use more memory than the merge may, or a sum is beyond 64 bits. */
 bool flame_build(struct merge *merge, struct arena *arena, struct flame *ret_flame,
 		 struct err *err) MUST_CHECK;

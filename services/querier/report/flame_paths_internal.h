@@ -4,7 +4,8 @@
  *
  * A symbol is one bar of the flame graph, one row of the table. A frame with a function becomes
  * that function of a binary and a source file, for all addresses and builds. A frame without a
- * function becomes an address in one build of a binary. Pure; all memory is the arena's.
+ * function becomes an address in one build of a binary. Pure: any thread. All memory is in the
+ * arena; nothing must be freed.
  */
 #pragma once
 
@@ -35,11 +36,14 @@ struct flame_paths {
 	uint32_t no_stack;
 };
 
-/* ERR_LIMIT: more memory than the merge may use. */
+/* Initialises `paths`, which borrows texts from the merge. ERR_LIMIT: more memory than the merge
+ * may use; `paths` must not be used then. */
 bool flame_paths_make(struct flame_paths *paths, struct merge *merge, struct arena *arena,
 		      struct err *err) MUST_CHECK;
 
-/* A sample's path: the labels it is grouped by, then the frames with the root first, or the symbol
- * for samples without a stack. */
+/* The length of a sample's path: the labels that the response is grouped by, then the frames with
+ * the root first; for a sample without a stack, one symbol in place of the frames. */
 size_t flame_path_len(const struct flame_paths *paths, const struct sample *sample);
+
+/* The symbol (an index) at position i of a sample's path; i < flame_path_len(). */
 uint32_t flame_path_at(const struct flame_paths *paths, const struct sample *sample, size_t i);

@@ -2,7 +2,8 @@
 /*
  * flame_table - builds the table of functions from a merge: self and total of each symbol.
  *
- * Pure. Symbols are those of flame_paths.h, samples without a stack included.
+ * Pure: any thread. Symbols are those of "querier/report/flame_paths_internal.h", samples without a
+ * stack included.
  */
 #pragma once
 
@@ -21,7 +22,7 @@ struct flame_table {
 	int64_t total;
 };
 
-/* The table lives in the arena; texts are borrowed from the merge. ERR_LIMIT: merge and table use
+/* Builds the table in the arena; texts are borrowed from the merge. ERR_LIMIT: merge and table use
  * more memory than the merge may, or a sum is beyond 64 bits. */
 bool flame_table_build(struct merge *merge, struct arena *arena, struct flame_table *ret_table,
 		       struct err *err) MUST_CHECK;

@@ -2,6 +2,8 @@
 /*
  * frame_text - the text of a frame in reports: its function, or binary+0xADDRESS in the ELF file if
  * it has no symbol. Function names are not changed.
+ *
+ * Cannot fail. Any thread.
  */
 #pragma once
 
@@ -10,5 +12,5 @@
 /* The text of a stack without frames; samples with an empty stack are part of every report. */
 #define NO_STACK STR("[no stack]")
 
-/* Borrows from the frame, or lives in the arena. */
+/* The text borrows from the frame, or is in the arena. */
 str frame_text(const struct frame *frame, struct arena *arena);

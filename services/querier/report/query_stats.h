@@ -4,6 +4,7 @@
  *
  * A request has these stages, one after the other: wait for a connection, find the series, read the
  * rows (decoding and merging included), symbolize, and write the response, which is the remainder.
+ * No function fails. One thread for each request.
  */
 #pragma once
 
@@ -17,9 +18,11 @@ struct query_stats {
 	uint64_t began_ns, wait_ns; /* began_ns: clock_monotonic_ns() */
 };
 
-/* Add the cost of another query that is a part of this request; wait_ns and began_ns stay. */
+/* Adds the cost of another query that is a part of this request; wait_ns and began_ns stay. */
 void query_stats_add(struct query_stats *stats, const struct query_stats *other);
 
-/* {"series":...,"seconds":{...}}; the stage `write` ends with this call. */
+/* Writes {"series":...,"seconds":{...}}. The stage `write` ends with this call. */
 void query_stats_write(const struct query_stats *stats, struct json *json);
+
+/* The JSON of query_stats_write() as a text in the arena, for a header. */
 str query_stats_text(const struct query_stats *stats, struct arena *arena);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * range_report - writes sums over time as JSON in Prometheus' format: a matrix.
+ *
+ * Borrows its input during the call. One thread.
  */
 #pragma once
 
@@ -16,6 +18,6 @@ struct range_report_input {
 	size_t warning_count;
 };
 
-/* The body lives in the arena. ERR_LIMIT: more memory than the range may use. */
+/* Writes the body, in the arena. ERR_LIMIT: more memory than the range may use. */
 bool range_report_write(const struct range_report_input *input, struct arena *arena, str *ret_body,
 			struct err *err) MUST_CHECK;

@@ -3,7 +3,8 @@
  * report - the formats of a profile: flame graph, table, collapsed stacks, pprof.
  *
  * A report is a row of the table `reports`: name, content type, and a function that writes a merge.
- * To add a report, add a row.
+ * To add a report, add a row. Pure, except for a metric. Any thread; the merge belongs to one
+ * thread.
  */
 #pragma once
 
@@ -12,10 +13,10 @@
 
 struct report_input {
 	struct merge *merge;
-	str type; /* profile type: an id of five parts */
+	str type; /* profile type: an id of five parts, separated by ':' */
 	struct window window;
-	const struct query_stats *stats;
-	const str *warnings; /* about the response as a whole */
+	const struct query_stats *stats; /* all pointers are borrowed during report_write() */
+	const str *warnings;             /* about the response as a whole */
 	size_t warning_count;
 };
 
@@ -32,10 +33,11 @@ enum { REPORT_COUNT = 4, REPORT_METRICS = 1 };
 extern const struct report reports[REPORT_COUNT];
 extern struct metric *const report_metrics[REPORT_METRICS];
 
-/* Write the report and count it. The body lives in the arena. ERR_LIMIT: more memory than the merge
- * may use, or a sum beyond 64 bits. */
+/* Writes the report and counts it in the metrics. The body is in the arena. ERR_LIMIT: more memory
+ * than the merge may use, or a sum beyond 64 bits. */
 bool report_write(const struct report *report, const struct report_input *input,
 		  struct arena *arena, str *ret_body, struct err *err) MUST_CHECK;
 
-/* Find a report by name. ERR_INVALID lists the names that exist. */
+/* Finds a report by name; the result is constant. ERR_INVALID: there is no such report; the message
+ * lists the names. */
 bool report_find(str name, const struct report **ret_report, struct err *err) MUST_CHECK;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cached_binary - the cached symbols of one binary, for one generation of its debug file.
+ * cached_binary - the cached symbols of one binary, for one generation (version) of its debug file.
  *
- * It only grows: pointers to its lines stay valid until it is freed. It has the same generation for
- * all its life. The cache holds another object for another generation, so that a response never
- * mixes symbols of two debug files. Any thread; symbol_cache decides when it is freed.
+ * Symbols are only added: pointers to lines stay valid until the object is freed. The generation,
+ * once set by the first response, never changes. The cache holds another object for another
+ * generation, so that a response never mixes symbols of two debug files. No function fails. Any
+ * thread; symbol_cache decides when an object is freed.
  */
 #pragma once
 
@@ -21,7 +22,7 @@ struct cached_binary {
 	bool has_generation;
 	struct address_slot *slots; /* hash table by address; at most half full */
 	size_t cap, len;            /* cap: a power of two */
-	struct map *functions;      /* each once */
+	struct map *functions;      /* struct function_symbol by its fields */
 	struct buf key;             /* of the function that is looked up */
 	/* private to symbol_cache.c, under its lock */
 	size_t counted_bytes;
@@ -37,25 +38,31 @@ struct symbolize_exchange {
 	uint64_t requested_ns;                    /* monotonic */
 };
 
+/* A new, empty object; copies the build id. */
 struct cached_binary *cached_binary_new(str build_id);
+
+/* Frees the object. No thread may use it or its symbols any more. */
 void cached_binary_free(struct cached_binary *binary);
 
-/* Copy a response into it. False: the response is of another generation; nothing is copied. */
+/* Copies a response into the object. False: the response is of another generation; nothing is
+ * copied. */
 bool cached_binary_put(struct cached_binary *binary, const struct symbolize_exchange *exchange);
 
-/* True if a response of that generation can be put. */
+/* True if the object has this generation or none yet: cached_binary_put() accepts a response of
+ * this generation. */
 bool cached_binary_accepts(struct cached_binary *binary, uint64_t generation);
 
-/* Time of the last request whose response was put; 0: never. */
+/* CLOCK_MONOTONIC of the latest request whose response was put; 0: none. */
 uint64_t cached_binary_requested_ns(struct cached_binary *binary);
 
 /* Bytes of the whole object. */
 size_t cached_binary_memory_used(struct cached_binary *binary);
 
 /*
- * Write the symbols that are known at now_ns into `resolved`, by index of the address. Returns the
- * number of addresses that are unknown or whose reason has expired; their indexes are in
- * ret_missing, which must have room for `count`. Lines never expire: a new debug file has another
+ * Writes the symbols that are known at now_ns (CLOCK_MONOTONIC) into `resolved`, by index of the
+ * address; the lines borrow from the object. Returns the number of addresses that are unknown or
+ * whose reason has expired. Their indexes are in ret_missing, which must have room for `count`;
+ * their entries in `resolved` are unchanged. Lines never expire: a new debug file has another
  * generation.
  */
 size_t cached_binary_find(struct cached_binary *binary, const uint64_t *addresses, size_t count,

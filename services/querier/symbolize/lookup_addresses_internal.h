@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * lookup_addresses - the addresses of a merge that need symbols, grouped by binary.
+ *
+ * Pure: any thread.
  */
 #pragma once
 
@@ -9,8 +11,8 @@
 struct lookup_binary {
 	str build_id;
 	size_t count;
-	uint64_t *addresses; /* one for each frame; several frames may have the same */
-	uint32_t *frames;    /* of the merge */
+	uint64_t *addresses; /* one for each frame; several frames may have the same address */
+	uint32_t *frames;    /* indexes of the merge's frames, parallel to `addresses` */
 	/* private to symbol_lookup.c */
 	struct address_lines *resolved; /* the symbols found so far */
 	uint32_t *missing;              /* indexes of the other addresses */
@@ -24,5 +26,5 @@ struct lookup_addresses {
 	size_t address_count; /* of all binaries */
 };
 
-/* Pure. Everything lives in the arena; build ids are borrowed from the merge. */
+/* Cannot fail. Everything is in the arena; build ids borrow from the merge. */
 struct lookup_addresses lookup_addresses_of(const struct merge *merge, struct arena *arena);

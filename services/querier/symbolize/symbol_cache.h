@@ -2,10 +2,10 @@
 /*
  * symbol_cache - the symbols of all binaries that were requested, up to max_bytes.
  *
- * A reader acquires a binary and releases it after use. Until then its symbols stay valid, even if
- * the cache evicts or replaces the binary: it can no longer be found then, and is freed with its
- * last reference. Whole binaries are evicted, the least recently acquired first; binaries in use
- * are not. Any thread.
+ * A reader acquires a binary and releases it after use. Until the release the symbols stay valid,
+ * even if the cache evicts or replaces the binary: then no other reader can acquire this object,
+ * and the last release frees it. Whole binaries are evicted, the least recently acquired first;
+ * binaries in use are not, so the cache may exceed max_bytes. No function fails. Any thread.
  */
 #pragma once
 
@@ -22,17 +22,24 @@ struct symbol_cache {
 	struct cached_binary *newest, *oldest;
 };
 
+/* An empty cache. The struct must not move until symbol_cache_done(). */
 void symbol_cache_init(struct symbol_cache *cache, uint64_t max_bytes);
+
+/* Frees all binaries, which must have been released. */
 void symbol_cache_done(struct symbol_cache *cache);
 
-/* Acquire the binary with that build id; a new, empty one if the cache has none. */
+/* Acquires the binary with that build id; a new, empty binary if the cache has none. Copies the
+ * build id. Never NULL. The caller must call symbol_cache_release(). */
 struct cached_binary *symbol_cache_acquire(struct symbol_cache *cache, str build_id);
+
+/* Ends the caller's use of the binary and of pointers to its symbols. */
 void symbol_cache_release(struct symbol_cache *cache, struct cached_binary *binary);
 
 /*
- * Copy a response into the cache. Returns the binary that has it now: `binary`, or another one if
- * the generation differs. The reference moves to the returned binary. The bytes by which the cache
- * grew are added to *grown.
+ * Copies a response into the cache. Returns the binary that has the symbols now: `binary`, or
+ * another binary if the generation differs. The caller's reference moves to the returned binary;
+ * symbols of the previous one are no longer valid. Adds to *grown the bytes by which the cache
+ * grew.
  */
 struct cached_binary *symbol_cache_put(struct symbol_cache *cache, struct cached_binary *binary,
 				       const struct symbolize_exchange *exchange,

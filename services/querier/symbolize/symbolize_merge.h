@@ -3,9 +3,9 @@
  * symbolize_merge - copies a merge with symbols in place of addresses: each native frame becomes
  * the function lines at its address.
  *
- * Pure. Stacks that become equal are added up. No sum changes: the total, and the sum below each
- * prefix of a stack, stay the same. A frame without symbols stays an address, and its reason is
- * kept in the merge.
+ * Pure: any thread. Stacks that become equal are added up. No sum changes: the total, and the sum
+ * below each prefix of a stack, stay the same. A frame without symbols stays an address, and its
+ * reason is kept in the merge.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 struct function_symbol {
 	str function;    /* full, demangled */
 	str system_name; /* the linker's symbol */
-	str file;
+	str file;        /* source file; may be empty */
 	uint32_t start_line;
 };
 
@@ -43,9 +43,9 @@ struct symbolize_options {
 };
 
 /*
- * `into` must be empty, after merge_init() with the type and groups of `from`. It borrows texts
- * from `from` and from `resolved`. ERR_LIMIT: more memory than `into` may use, or a sum beyond 64
- * bits.
+ * Writes the copy to `into`, which must be empty after merge_init() with the type and the groups of
+ * `from`. `into` borrows texts from `from` and from `resolved`, which must outlive it. ERR_LIMIT:
+ * more memory than `into` may use, or a sum beyond 64 bits; the caller drops `into`.
  */
 bool symbolize_merge(struct merge *into, const struct merge *from,
 		     const struct symbolize_options *options, struct err *err) MUST_CHECK;
