@@ -7,9 +7,12 @@
  *     buf_str(&out, payload);
  *     return buf_bytes(&out);
  *
- * The arena owns the bytes. Integers are little endian; a varint is encoded as in protobuf (7 bits
- * per byte, low bits first). When the buffer grows, its bytes are copied and the old ones stay in
- * the arena until it is reset.
+ * Initialise a buf with its arena and nothing else. The arena owns the bytes, so nothing is closed,
+ * and no function fails. All functions that add bytes copy them. When the buffer grows, its bytes
+ * are copied and the old ones stay in the arena until it is reset. One thread.
+ *
+ * Integers are little endian; a varint is encoded as in protobuf (7 bits per byte, low bits first),
+ * a zigzag varint as protobuf's sint64.
  */
 #pragma once
 
@@ -21,7 +24,8 @@ struct buf {
 	size_t len, cap;
 };
 
-/* Reserve n bytes at the end. The caller writes to the returned pointer and then advances len. */
+/* Return a pointer to n bytes after the current end. The caller writes up to n bytes and adds their
+ * number to `len`. The pointer is valid until the next call that adds or reserves bytes. */
 char *buf_reserve(struct buf *buf, size_t n);
 
 void buf_bytes_add(struct buf *buf, const void *bytes, size_t n);
@@ -35,6 +39,7 @@ void buf_str(struct buf *buf, str s);          /* without a length */
 void buf_str_prefixed(struct buf *buf, str s); /* varint length, then bytes */
 void buf_format(struct buf *buf, const char *fmt, ...) PRINTF_LIKE(2, 3); /* printf(), no NUL */
 
+/* The bytes so far, borrowed from the arena. Bytes that are added later are not part of the str. */
 static inline str buf_bytes(const struct buf *buf)
 {
 	return (str){ buf->ptr, buf->len };

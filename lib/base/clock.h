@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * clock - the current time, in nanoseconds.
+ * clock - the current time, in nanoseconds. Any thread; no function fails.
  */
 #pragma once
 
@@ -20,5 +20,5 @@ uint64_t clock_monotonic_ns(void);
 /* CPU time of this process so far, user and system. */
 uint64_t clock_cpu_ns(void);
 
-/* May return early on a signal. */
+/* Sleep. A signal may end the sleep early; the caller is not informed. */
 void clock_sleep_ms(uint64_t ms);

@@ -54,10 +54,13 @@ extern const char *const failpoint_action_names[FAILPOINT_ACTION_COUNT];
 
 /*
  * Arm the failpoints in `text`: NAME=ACTION[:VISIT], separated by commas. The action happens once,
- * at visit number VISIT (from 1; default 1). An empty text arms none. ERR_INVALID: malformed text,
- * or a failpoint of another program, which would never be reached. Call it before the first thread.
+ * at visit number VISIT (counted from 1; default 1). An empty text or NULL arms none. `text` is not
+ * kept. ERR_INVALID, the only failure: the text is malformed, names a failpoint twice, or names one
+ * of another program. Failpoints that stand before the error are armed then, so the program must
+ * exit.
  */
 bool failpoint_arm(const char *program, const char *text, struct err *err) MUST_CHECK;
 
-/* Visit the failpoint. Does not return if it is armed with `kill` for this visit. */
+/* Visit the failpoint. If it is armed for this visit, `kill` ends the process and `stop` suspends
+ * it; the function returns after a SIGCONT. */
 void failpoint(enum failpoint point);

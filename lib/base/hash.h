@@ -4,7 +4,7 @@
  *
  * An id is XXH3 with seed 0 over length-prefixed fields (varint length, bytes), so that two
  * different lists of fields never give the same input. Stored ids and checksums depend on this
- * function: it must never change. https://github.com/Cyan4973/xxHash
+ * function: it must never change. Any thread; no function fails. https://github.com/Cyan4973/xxHash
  */
 #pragma once
 

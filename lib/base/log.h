@@ -6,8 +6,9 @@
  *     -> ts=2026-08-22T10:00:00.123Z level=info svc=ingester msg="batch stored" rows=512 took_ms=9
  *
  * The message is a constant, so that it can be searched for; variable values go into the fields.
- * Any thread may log. Fields longer than 1023 bytes are truncated; control characters in them are
- * written as "?".
+ * All fields of an event together are truncated to 1023 bytes, and control characters in them are
+ * written as "?". Quotes in a value are not escaped: the caller removes them. Any thread may log.
+ * Logging cannot fail; if stderr cannot be written, the line is lost.
  */
 #pragma once
 
@@ -18,9 +19,11 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_LEVEL_COUNT };
 /* "debug", ... "error", indexed by level. */
 extern const char *const log_level_names[LOG_LEVEL_COUNT];
 
-/* Set `svc` and the lowest level that is written. `service` is borrowed. Before the first thread.
- */
+/* Set `svc` and the lowest level that is written. `service` is kept as a pointer: it must live as
+ * long as the process. Call log_init() before the first thread starts. */
 void log_init(const char *service, enum log_level level);
+
+/* Write one event. The macros below set the level; `fields` may be left out. */
 void log_write(enum log_level level, const char *msg, const char *fields, ...) PRINTF_LIKE(3, 4);
 
 #define log_debug(msg, ...) log_write(LOG_DEBUG, msg, "" __VA_ARGS__)

@@ -23,16 +23,24 @@ struct queue {
 	bool closed;
 };
 
-/* cap is at least 1. */
+/*
+ * Initialise a queue of at most `cap` items; cap is at least 1. Cannot fail: the process aborts if
+ * there is no memory. queue_done() frees the queue but not its items, accepts a zeroed queue, and
+ * must be called after all threads have stopped using the queue.
+ */
 void queue_init(struct queue *queue, size_t cap);
 void queue_done(struct queue *queue);
 
 /* False if the queue is full or closed; the caller then still owns the item. */
 bool queue_push(struct queue *queue, void *item) MUST_CHECK;
 
-/* False if no item arrived within timeout_ms, or the queue is closed and empty. */
+/* Move the oldest item to *ret_item; the caller then owns the item. False: no item arrived within
+ * timeout_ms, or the queue is closed and empty; *ret_item is unchanged. */
 bool queue_pop(struct queue *queue, void **ret_item, uint64_t timeout_ms) MUST_CHECK;
 
+/* Close the queue for pushes and wake all threads that wait. A queue cannot be reopened. */
 void queue_close(struct queue *queue);
 bool queue_is_closed(struct queue *queue);
+
+/* The number of items now; other threads may change it at any time. */
 size_t queue_len(struct queue *queue);

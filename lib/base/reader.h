@@ -11,7 +11,8 @@
  *     if (r.failed)
  *             return err_set(err, ERR_INVALID, "truncated header");
  *
- * Integers are little endian; a varint is encoded as in protobuf, in at most 10 bytes.
+ * Integers are little endian; a varint is encoded as in protobuf, in at most 10 bytes. A reader
+ * allocates nothing and is not closed. One thread.
  */
 #pragma once
 
@@ -42,11 +43,11 @@ uint32_t reader_u32(struct reader *r);
 uint64_t reader_u64(struct reader *r);
 uint64_t reader_varint_slow(struct reader *r);
 int64_t reader_zigzag(struct reader *r);
-void reader_skip_varints(struct reader *r, uint64_t count); /* values are not checked */
+void reader_skip_varints(struct reader *r, uint64_t count); /* does not check their length */
 str reader_bytes(struct reader *r, size_t n);
 str reader_str_prefixed(struct reader *r); /* varint length, then bytes */
 
-/* Inline for one and two bytes, the most frequent lengths. */
+/* Read a varint. Inline for one and two bytes, the most frequent lengths. */
 static inline uint64_t reader_varint(struct reader *r)
 {
 	const unsigned char *at = (const unsigned char *)r->rest.ptr;

@@ -5,6 +5,7 @@
  * A str owns no memory. It points into an arena, a mapped file, a message or a literal, and is
  * valid as long as that is. It is copied by value. It may hold any bytes; input that must be UTF-8
  * is checked with str_is_utf8() where it enters the program. The empty str may have a NULL ptr.
+ * Functions without an arena return parts of their argument and copy nothing. Any thread.
  */
 #pragma once
 
@@ -21,6 +22,7 @@ typedef struct {
 #define STR_FMT      "%.*s"
 #define STR_ARG(s)   (int)(s).len, (s).ptr
 
+/* Borrow a C string; NULL becomes the empty str. */
 static inline str str_from(const char *z)
 {
 	return (str){ z, z ? strlen(z) : 0 };
@@ -50,11 +52,12 @@ str str_trim(str s);
  * a sep, returns all of *s and sets *s to empty with a NULL ptr. */
 str str_cut(str *s, char sep);
 
-/* Parse all of s as a decimal (or hexadecimal, without 0x) number. False: not one, or too large. */
+/* Parse all of s as an unsigned number: decimal, or hexadecimal without 0x. False: s is empty, has
+ * another character, or the number is too large; *ret_value is unchanged. */
 bool str_to_u64(str s, uint64_t *ret_value) MUST_CHECK;
 bool str_hex_to_u64(str s, uint64_t *ret_value) MUST_CHECK;
 
-/* The same with an optional minus sign. */
+/* Parse all of s as a decimal number with an optional minus sign. False: as for str_to_u64(). */
 bool str_to_i64(str s, int64_t *ret_value) MUST_CHECK;
 
 /* Well-formed UTF-8 as Unicode defines it (no surrogates, no overlong forms); NUL is allowed. */
@@ -63,11 +66,11 @@ bool str_is_utf8(str s);
 /* A NUL-terminated copy, for functions that take C strings. */
 const char *str_z(struct arena *arena, str s);
 
-/* A copy in the arena. */
+/* A copy in the arena, with a NUL after its last byte. */
 str str_copy(struct arena *arena, str s);
 
-/* printf() into the arena; NUL-terminated. */
+/* Format as printf() does. The text is in the arena and has a NUL after its last byte. */
 str str_format(struct arena *arena, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* The bytes in lower-case hexadecimal. */
+/* The bytes in lower-case hexadecimal, in the arena. */
 str str_hex(struct arena *arena, str bytes);

@@ -6,7 +6,8 @@
  *     *vec_push(arena, &frames) = (struct frame){ .pc = pc };
  *
  * When the array grows, its items are copied and the old ones stay in the arena until it is reset,
- * so pointers to items are valid only until the next push.
+ * so pointers to items are valid only until the next push or reserve. A zeroed vec is empty;
+ * nothing is closed. One thread. No operation fails.
  */
 #pragma once
 
@@ -20,7 +21,8 @@
 		size_t len, cap; \
 	}
 
-/* Append an item and return a pointer to it, for the caller to fill in. */
+/* Append an item and return a pointer to the item, which the caller sets. The bytes of the item are
+ * undefined if items were removed before by lowering `len`, else zero. */
 #define vec_push(arena, vec)                                                                   \
 	((vec)->len == (vec)->cap ? vec_grow((arena), (vec), sizeof(*(vec)->items)) : (void)0, \
 	 &(vec)->items[(vec)->len++])

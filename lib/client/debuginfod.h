@@ -32,12 +32,15 @@ struct debuginfod {
 	struct debuginfod_options options;
 };
 
-/* `options` is copied, its strings are borrowed. */
+/* `options` is copied; its `cache` is borrowed until the close. The struct must not move while it
+ * is open. Failures: the cache cannot be written, or the library cannot start; the struct is closed
+ * then. debuginfod_close() accepts a zeroed or closed struct. */
 bool debuginfod_open(struct debuginfod *debuginfod, const struct debuginfod_options *options,
 		     struct err *err) MUST_CHECK;
 void debuginfod_close(struct debuginfod *debuginfod);
 
-/* DEBUGINFOD_FETCHED: *ret_fd is an unlinked file, which the caller closes. Otherwise err is set.
+/* DEBUGINFOD_FETCHED: *ret_fd is an unlinked file, which the caller closes. Otherwise err is set,
+ * and the outcome, not the code of err, says what to do.
  */
 enum debuginfod_outcome debuginfod_fetch(struct debuginfod *debuginfod, const char *server,
 					 const char *build_id, enum debuginfod_kind kind,

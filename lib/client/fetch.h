@@ -7,7 +7,8 @@
  * 200; for a POST or PUT whatever the status, because the body explains an error. A host name with
  * several addresses is resolved again every 5 s, and one address is chosen at random.
  *
- * All functions block, may be called from any thread, and return when `cancel` is cancelled.
+ * All functions block, may be called from any thread, and fail with ERR_IO within about a second
+ * after `cancel` is cancelled. The struct and its strings are borrowed during the call.
  *
  *     struct fetch fetch = { .url = url, .timeout_ms = 60000, .stall_ms = 20000,
  *                            .body_max = 1 << 20, .on_body = keep, .self = &kept };
@@ -36,7 +37,8 @@ struct fetch {
  */
 bool fetch_get(const struct fetch *fetch, int *ret_status, struct err *err) MUST_CHECK;
 
-/* The same. The thread's connections are reused by its next POST or PUT within a few seconds. */
+/* POST `body`; fails as fetch_get() does. The thread's connections are reused by its next POST or
+ * PUT within a few seconds. */
 bool fetch_post(const struct fetch *fetch, str body, int *ret_status, struct err *err) MUST_CHECK;
 
 /* The body of a PUT. It is read while it is sent, and again from another offset after a redirect.
@@ -61,5 +63,5 @@ struct fetch_response {
 bool fetch_put(const struct fetch *fetch, const struct fetch_source *source,
 	       struct fetch_response *ret_answer, struct err *err) MUST_CHECK;
 
-/* A on_body() that appends the body to a struct buf, which is `self`. */
+/* An on_body() that appends the body to a struct buf, which is `self`. */
 bool fetch_append(void *self, str piece, struct err *err);

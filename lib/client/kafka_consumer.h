@@ -7,8 +7,9 @@
  * and never reset automatically: an offset that the topic does not have is reported as
  * KAFKA_OUT_OF_RANGE.
  *
- * One thread owns a consumer. `assigned` and `revoked` are called on that thread, inside
- * kafka_consumer_poll(), _restart() and _close(). Before each new assignment all partitions of the
+ * One thread owns a consumer, whose struct must not move while it is open. `assigned` and `revoked`
+ * are called on that thread, inside kafka_consumer_poll(), kafka_consumer_restart() and
+ * kafka_consumer_close(). Before each new assignment all partitions of the
  * previous one are revoked.
  */
 #pragma once
@@ -55,7 +56,7 @@ struct kafka_record {
 };
 
 enum kafka_event {
-	KAFKA_TIMEOUT,       /* timeout */
+	KAFKA_TIMEOUT,       /* no event within timeout_ms */
 	KAFKA_RECORD,        /* a message: the caller owns *ret_record */
 	KAFKA_OUT_OF_RANGE,  /* the topic does not have the offset; partition and offset are set */
 	KAFKA_CORRUPT_BATCH, /* a batch cannot be decompressed, now or later; partition and offset
@@ -64,30 +65,45 @@ enum kafka_event {
 	KAFKA_ERROR,         /* a temporary error, in err; the client recovers by itself */
 };
 
+/*
+ * Create the client and join the group; does not wait for a broker. ERR_INVALID: a setting was
+ * rejected. ERR_IO: librdkafka could not start or subscribe. After a failure the consumer is
+ * closed.
+ */
 bool kafka_consumer_open(struct kafka_consumer *consumer,
 			 const struct kafka_consumer_options *options, struct err *err) MUST_CHECK;
 
-/* Revoke all partitions, leave the group and close. Does not wait if Kafka is unreachable. */
+/* Revoke all partitions, leave the group and close. Takes about 3 s at most, 1 s if Kafka is
+ * unreachable. A zeroed or closed consumer is accepted. */
 void kafka_consumer_close(struct kafka_consumer *consumer);
 
 /* Wait up to timeout_ms for an event. */
 enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t timeout_ms,
 				     struct kafka_record *ret_record, struct err *err) MUST_CHECK;
+
+/* Free a record. A zeroed or freed record is accepted. */
 void kafka_record_done(struct kafka_record *record);
 
-/* The last header with this name; a NULL ptr if there is none. */
+/* The value of the last header with this name; a NULL ptr if there is none. Valid until
+ * kafka_record_done(). */
 str kafka_record_header(const struct kafka_record *record, const char *name);
 
 /*
  * Restart all assigned partitions, as if they had been revoked and assigned again: for a caller
  * that could not store the messages, or must read from other offsets. `is_stopped`: a partition was
  * out of range, after which librdkafka no longer reads it. The consumer then leaves and rejoins the
- * group, because only a new assignment reads the partition again.
+ * group, because only a new assignment reads the partition again. Failures are those of
+ * kafka_consumer_open(), or ERR_IO; if the consumer was closed by the failure, a further call opens
+ * it.
  */
 bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped,
 			    struct err *err) MUST_CHECK;
 
-/* The first offset that the broker has, and the one after the last. Sends a request. ERR_IO. */
+/*
+ * Query the first offset that the broker has, and the offset after the last one. Blocks for up to 2
+ * s per attempt, 5 attempts at most. ERR_IO, the only failure: no response, or an error of the
+ * broker.
+ */
 bool kafka_consumer_query_range(struct kafka_consumer *consumer, int32_t partition,
 				int64_t *ret_first, int64_t *ret_end, struct err *err) MUST_CHECK;
 
@@ -101,5 +117,5 @@ int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition);
 void kafka_consumer_query_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
 			       size_t count);
 
-/* Pause or resume fetching of all assigned partitions. */
+/* Pause or resume fetching of all assigned partitions. ERR_IO, the only failure: retry. */
 bool kafka_consumer_pause(struct kafka_consumer *consumer, bool pause, struct err *err) MUST_CHECK;

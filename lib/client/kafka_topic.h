@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kafka_topic - creates a Kafka topic if it does not exist.
+ * kafka_topic - creates a Kafka topic if it does not exist. Any thread; keeps no state.
  */
 #pragma once
 
@@ -15,8 +15,9 @@ struct kafka_topic {
 
 /*
  * Create the topic if it is missing; an existing topic is not changed. Sends a request to the
- * broker and waits up to 15 s. ERR_IO: no response, or an error of the broker; ERR_INVALID: a
- * setting was rejected.
+ * broker and waits up to 15 s, or until `cancel` (NULL: not cancellable) is cancelled. ERR_IO: no
+ * response, cancelled, or an error of the broker; a retry may succeed. ERR_INVALID: librdkafka
+ * rejected a setting or the topic's parameters.
  */
 bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
 			const struct cancel *cancel, struct err *err) MUST_CHECK;

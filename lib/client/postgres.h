@@ -3,8 +3,8 @@
  * postgres - one connection to PostgreSQL (libpq).
  *
  * Parameters and results are binary; postgres_value.h encodes and decodes them. Failures are
- * ERR_IO. A failed call sets `sqlstate` to the server's SQLSTATE, so that callers decide by code
- * and not by text; it is empty if the connection failed.
+ * ERR_IO unless a function states another code. A failed call sets `sqlstate` to the server's
+ * SQLSTATE, so that callers decide by code and not by text; it is empty if the connection failed.
  *
  * Every wait for the server, to send or to receive, ends after `deadline_ms`, and
  * POSTGRES_CANCEL_MS after a cancellation. In both cases, and whenever the connection is lost, the
@@ -58,8 +58,10 @@ struct postgres_rows {
 };
 
 /*
- * Connect. Each host of conninfo gets 5 s, or deadline_ms if that is less; only the resolution of a
- * host name is not bounded by either.
+ * Connect. `options` is not kept, but its `cancel` must live until the close. ERR_IO, the only
+ * failure: no host accepts the connection; the connection is then closed. Each host of conninfo
+ * gets 5 s, or deadline_ms if that is less; only the resolution of a host name is not bounded by
+ * either.
  */
 bool postgres_open(struct postgres *pg, const struct postgres_options *options,
 		   struct err *err) MUST_CHECK;
@@ -79,7 +81,8 @@ void postgres_set_bounds(struct postgres *pg, uint64_t ends_ns, const struct can
 /* False: never opened, closed, or lost. */
 bool postgres_is_open(const struct postgres *pg);
 
-/* The same, after checking whether the server has closed an idle connection. Does not wait. */
+/* As postgres_is_open(), but first checks whether the server has closed an idle connection, and
+ * closes it then. Does not wait. */
 bool postgres_is_alive(struct postgres *pg);
 
 /* Sleep before a retry. False: cancelled. */
@@ -91,7 +94,8 @@ bool postgres_failed_with(const struct postgres *pg, const char *sqlstate);
 /* Run one or more statements without parameters and discard their rows. */
 bool postgres_exec(struct postgres *pg, const char *sql, struct err *err) MUST_CHECK;
 
-/* Run one statement. The caller frees *ret_rows with postgres_rows_done(). */
+/* Run one statement with at most 40 parameters, which are borrowed during the call. The caller
+ * frees *ret_rows with postgres_rows_done(), which accepts zeroed rows. */
 bool postgres_query(struct postgres *pg, const char *sql, const struct postgres_param *params,
 		    size_t param_count, struct postgres_rows *ret_rows, struct err *err) MUST_CHECK;
 void postgres_rows_done(struct postgres_rows *rows);

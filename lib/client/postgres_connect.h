@@ -9,7 +9,8 @@
 
 #include "client/postgres.h"
 
-/* The caller closes the connection with PQfinish(). NULL: no host responds; err is set. */
+/* Connect. The caller closes the connection with PQfinish(). NULL: no host accepts the connection,
+ * or the wait was cancelled; the code is ERR_IO. */
 struct pg_conn *postgres_connect(const struct postgres_options *options, struct err *err);
 
 /*

@@ -2,7 +2,8 @@
 /*
  * postgres_value - encodes parameters, arrays and COPY rows in PostgreSQL's binary format.
  *
- * No I/O; parameters are allocated in the arena. Numbers are big endian on the wire. A date is days
+ * No I/O, no state: any thread. Parameters are allocated in the arena; their encoding cannot fail.
+ * Numbers are big endian on the wire. A date is days
  * since 1970 in this API and since 2000 on the wire; a time is milliseconds since 1970 in this API
  * and microseconds since 2000 on the wire.
  */
@@ -38,11 +39,11 @@ struct postgres_param postgres_i64(struct arena *arena, int64_t value);
 struct postgres_param postgres_date(struct arena *arena, int64_t day);
 struct postgres_param postgres_time(struct arena *arena, uint64_t unix_ms);
 
-/* Borrowed, not copied. An empty value is not NULL. */
+/* The parameter borrows the value. An empty value is not NULL. */
 struct postgres_param postgres_text(str value);
 struct postgres_param postgres_bytea(str value);
 
-/* Arrays. */
+/* Arrays. The values are copied into the arena. */
 struct postgres_param postgres_i64s(struct arena *arena, const int64_t *values, size_t count);
 struct postgres_param postgres_i32s(struct arena *arena, const int32_t *values, size_t count);
 struct postgres_param postgres_dates(struct arena *arena, const int64_t *days, size_t count);

@@ -41,7 +41,8 @@ struct redis {
 	_Atomic uint64_t away_until_ns;
 };
 
-/* Does not connect. ERR_INVALID: a malformed address. */
+/* Initialise; does not connect. `options` is copied; the parts of `address` are copied too.
+ * ERR_INVALID, the only failure: a malformed address; do not call redis_close() then. */
 bool redis_open(struct redis *redis, const struct redis_options *options,
 		struct err *err) MUST_CHECK;
 
@@ -72,8 +73,9 @@ struct redis_reply {
 /*
  * Send all commands and receive a reply for each, in order; the replies' strings are in the arena.
  * A reply may be REDIS_ERROR_REPLY although the result is true. ERR_LIMIT: not sent, because of an
- * earlier failure or because all connections are in use. ERR_IO: failed; the commands may have been
- * executed.
+ * earlier failure or because all connections are in use. Any other code: failed; the commands may
+ * have been executed. `replies` has room for `count` items; its contents are undefined after a
+ * failure.
  */
 bool redis_pipeline(struct redis *redis, const struct redis_command *commands, size_t count,
 		    struct arena *arena, struct redis_reply *replies, struct err *err) MUST_CHECK;

@@ -5,7 +5,7 @@
  * A set is sorted by the bytes of its names and holds each name once, so equal sets are equal byte
  * for byte. Names are ours (`node`, `comm`, `pid`). The table label_sources lists which OTLP
  * attribute each name comes from, and whether the label belongs to the series (few and indexed) or
- * to the sample (stored inside a chunk).
+ * to the sample (stored inside a chunk). No function fails. Any thread.
  */
 #pragma once
 
@@ -44,13 +44,15 @@ str label_name_of_attribute(str attribute, struct arena *arena);
  */
 bool label_name_is_reserved(str name);
 
-/* Sort the items in place. Of items with the same name only the last one stays. */
+/* Sort the items in place. Of items with the same name only the last one stays. The result borrows
+ * `items`. */
 struct labels labels_of(struct label *items, size_t len);
 
 /* The value of a name; if the name is absent, an empty str with a NULL ptr. */
 str labels_get(struct labels labels, str name);
 bool labels_eq(struct labels a, struct labels b);
 int labels_compare(struct labels a, struct labels b);
+/* Copy the array and all texts into the arena. */
 struct labels labels_copy(struct arena *arena, struct labels labels);
 
 /* Append each name and value, each preceded by its length. Ids are hashes of these bytes. */
@@ -58,6 +60,7 @@ void labels_hash_input(struct labels labels, struct buf *buf);
 
 /*
  * The same labels with a `service_name`. If it is absent or empty, it becomes the first non-empty
- * of compose_service, container, unit and comm; if all of these are empty, "unknown".
+ * of compose_service, container, unit and comm; if all of these are empty, "unknown". Texts are
+ * borrowed from `labels`; a new array is in the arena.
  */
 struct labels labels_with_service_name(struct labels labels, struct arena *arena);

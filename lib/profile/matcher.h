@@ -3,7 +3,7 @@
  * matcher - one condition on a label's value: a text or a regular expression, or its negation.
  *
  * Regular expressions are PCRE2's, anchored at both ends as Prometheus' are, with match limits. An
- * absent label has the value "".
+ * absent label has the value "". One thread per matcher.
  */
 #pragma once
 
@@ -26,14 +26,16 @@ struct matcher {
 };
 
 /*
- * The texts are borrowed; matcher_done() frees the compiled expression. ERR_INVALID: not a regular
- * expression.
+ * Name and value are borrowed until matcher_done(), which frees the compiled expression and accepts
+ * a zeroed, failed or freed matcher. ERR_INVALID: not a regular expression. ERR_LIMIT: the
+ * expression reaches a match limit on the empty text already.
  */
 bool matcher_init(struct matcher *matcher, enum matcher_op op, str name, str value,
 		  struct err *err) MUST_CHECK;
 void matcher_done(struct matcher *matcher);
 
-/* ERR_LIMIT: the expression reached a match limit on this value. One thread per matcher. */
+/* Match one value. ERR_LIMIT: the expression reached a match limit on this value; other values may
+ * still be matched. MATCH_EQ and MATCH_NE cannot fail. */
 bool matcher_matches(const struct matcher *matcher, str value, bool *ret_matches,
 		     struct err *err) MUST_CHECK;
 

@@ -25,7 +25,9 @@ struct profile_type {
 extern const struct profile_type profile_types[];
 extern const size_t profile_type_count;
 
-/* The full id of an id or alias. ERR_INVALID: neither listed nor of five valid parts. */
+/* The full id of an id or alias; a suffix ":delta" is removed. *ret_id borrows from `text` or the
+ * table. ERR_INVALID, the only failure: neither listed nor of five valid parts, or longer than
+ * TYPE_MAX. */
 bool profile_type_parse(str text, str *ret_id, struct err *err) MUST_CHECK;
 
 /*

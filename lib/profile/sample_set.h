@@ -12,7 +12,7 @@
  *
  * Values are in the unit of the series' type (CPU: nanoseconds), times are Unix milliseconds.
  * Interning borrows strings: they must live as long as the set. Merging copies them. All memory is
- * in the arena given to sample_set_init(). Single-threaded.
+ * in the arena given to sample_set_init(), so a set is not closed. No function fails. One thread.
  */
 #pragma once
 
@@ -73,6 +73,7 @@ struct sample_set {
 
 enum { SERIES_BUCKETS = 64 };
 
+/* The id of a series, equal on all hosts. `scratch` holds the input of the hash afterwards. */
 uint64_t series_id(str type, struct labels labels, struct arena *scratch);
 
 /* 0 <= bucket < SERIES_BUCKETS, by the hash of service_name. Each stored row has one bucket. */

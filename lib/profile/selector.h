@@ -20,7 +20,9 @@ struct selector {
 
 /*
  * All memory of the selector is in the arena, except compiled expressions, which selector_done()
- * frees; `text` is borrowed. ERR_INVALID: the message has the position of the error.
+ * frees; `text` is borrowed. ERR_INVALID: the text is malformed or too long. ERR_LIMIT: as
+ * matcher_init(). After a failure the selector holds nothing; selector_done() accepts it, and a
+ * zeroed or freed one. One thread.
  */
 bool selector_parse(str text, struct arena *arena, struct selector *ret_selector,
 		    struct err *err) MUST_CHECK;

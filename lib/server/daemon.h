@@ -88,7 +88,9 @@ struct daemon_server {
 
 /*
  * Start the HTTP server: the routes of `service`, /healthy (always 200), /ready (200, or 503 with a
- * sentence) and /metrics. `service` is copied; its routes and self must outlive the server.
+ * sentence) and /metrics. `service` and its array of routes are copied; the strings of the routes
+ * and `self` must outlive the server. A failure is that of http_start(), or ERR_LIMIT without
+ * memory; nothing runs then.
  */
 bool daemon_serve(struct daemon_server *server, const struct daemon_settings *settings,
 		  const struct daemon_service *service, struct err *err) MUST_CHECK;

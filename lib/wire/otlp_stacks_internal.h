@@ -6,5 +6,6 @@
 
 #include "wire/otlp_decoder_internal.h"
 
-/* Decode a stack of the stack table, once. `ret_stack` is its index in the sample_set. */
+/* Decode entry `index` of the stack table, unless that was done before. *ret_stack is the index of
+ * the stack in the sample_set. False: the message is rejected (otlp_reject()). */
 bool otlp_stack_read(struct otlp_decoder *decoder, uint64_t index, uint32_t *ret_stack);

@@ -12,6 +12,6 @@
 /*
  * Encode the samples [first, first + count) with only the series, stacks and labels that they use.
  * If the values of CPU samples are their series' period, only the timestamps are written. The bytes
- * are in the arena.
+ * are in the arena. Cannot fail: the caller guarantees that the indexes are valid. Any thread.
  */
 str otlp_write(const struct sample_set *set, size_t first, size_t count, struct arena *arena);

@@ -22,11 +22,12 @@ struct agent_status {
 	size_t lost_count, truncated_count;
 };
 
+/* Encode. Cannot fail; the bytes are in the arena. */
 str status_write(const struct agent_status *status, struct arena *arena);
 
 /*
  * Texts are copied into the arena. ERR_INVALID: not an AgentStatus, longer than STATUS_BYTES_MAX,
- * or more than STATUS_REASONS_MAX reasons.
+ * or more than STATUS_REASONS_MAX reasons. *ret_status is unchanged after a failure. Any thread.
  */
 bool status_read(str bytes, struct agent_status *ret_status, struct arena *arena,
 		 struct err *err) MUST_CHECK;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * url - decodes percent-encoding and query strings. Results are allocated in the arena.
+ * Any thread.
  */
 #pragma once
 

@@ -4,7 +4,9 @@
  *
  * It inserts commas and escapes text; each byte that is not part of valid UTF-8 is written as
  * U+FFFD. "<" is escaped as well, so that the output can be embedded in an HTML page. The caller
- * must pair json_object() with json_end_object() and write a key before each value of an object.
+ * must pair json_object() with json_end_object() and write a key before each value of an object;
+ * the writer does not check this. Texts are copied; the output is in the arena of `out`. No
+ * function fails. One thread.
  *
  *     struct json json = { .out = &buf };
  *     json_object(&json);
