@@ -105,8 +105,8 @@ struct table_result {
 	uint64_t generation;
 	const char *file; /* path of the built table, relative to DIR; for NAME_KNOWN */
 	bool is_fallback;
-	uint64_t
-		ttl_ns; /* how long the reason is cached; 0: FAILED_SECONDS (symbolizer_limits.h) */
+	/* how long the reason is cached; 0: FAILED_SECONDS (symbolizer_limits.h) */
+	uint64_t ttl_ns;
 };
 
 /*
