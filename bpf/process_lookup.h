@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * process_lookup - find the process of a tick in the maps that the agent fills (unwind_maps.h).
+ * process_lookup - finds the process of a tick in the maps that the agent fills (unwind_maps.h).
  *
  * Defines the two maps and unwind_page(), by which the walk reads lists of mappings and tables. A
  * lookup returns NULL if the agent has not listed the process yet. The result belongs to the map,
@@ -84,8 +84,8 @@ static __always_inline const struct unwind_process *process_lookup_parent(struct
 	return process;
 }
 
-/* The last entry found is kept in the scratch: mostly the next tick is of the same process, and
- * that copy is in the CPU cache. */
+/* The entry of the task's process, else of its parent (process_lookup_parent()), else NULL. A copy
+ * of the last entry is kept in the scratch: the next tick is often of the same process. */
 static __always_inline const struct unwind_process *process_lookup(struct scratch *scratch,
 								   struct task_struct *task)
 {

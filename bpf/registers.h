@@ -3,7 +3,7 @@
  * registers - the user-mode registers of the current thread.
  *
  * The kernel saves them at the top of the thread's kernel stack when the thread enters the kernel.
- * If the tick interrupts user mode, the interrupt itself has saved them there.
+ * If the tick interrupts user mode, the interrupt itself has saved the registers there. BPF only.
  */
 #pragma once
 

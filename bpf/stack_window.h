@@ -7,7 +7,8 @@
  *
  * A window is WINDOW_BYTES of whole cache lines, read with one call: cold lines are fetched in
  * parallel, and the frames above find their words in the window. If such a read fails, as it does
- * near the end of the stack, words are read one by one from then on.
+ * near the end of the stack, words are read one by one from then on. BPF only; a window belongs to
+ * one CPU.
  */
 #pragma once
 

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
 /*
- * unwind_find - binary searches in pages: the mapping of an address, and its row in a table.
+ * unwind_find - finds the mapping that contains an address, and the unwind rule for an address, by
+ * binary searches in pages.
  *
- * object/unwind_format.h describes the pages. Every offset is masked to lie in its page, so that
- * the verifier can prove it. The search among rows has no branch that depends on the rows: the
- * result of each comparison is a mask of all ones or all zeroes. With branches the verifier would
- * follow each path to each row.
+ * "unwind/unwind_format.h" describes the pages. A lookup goes from the list of mappings to a table,
+ * and in the table from the root over entries and blocks to a row; the row has the number of a
+ * rule. Nothing is allocated. Pages and rules belong to the agent; a page from unwind_page() is
+ * valid during the walk. Used in BPF and in user space; one thread per struct unwind.
+ *
+ * The kernel's BPF verifier must be able to prove that each read stays in its page. So every offset
+ * is masked with the page size, rounded down to the size of the item. The searches among entries,
+ * rows and mappings have no branch that depends on the page's contents: the result of each
+ * comparison is a mask of all ones or all zeroes. With branches the verifier would follow each path
+ * to each row.
  */
 #pragma once
 
@@ -22,8 +29,8 @@
 /* Forces values to be stored and loaded again: the verifier then knows nothing about them. */
 #define UNWIND_IN_MEMORY() __asm__ volatile("" ::: "memory")
 
-/* Index of the last of `count` entries, from byte `at` of the page on, whose address is at most
- * `address`. */
+/* The array of `count` entries begins at byte `at` of the page and is sorted. Returns the index of
+ * the last entry whose address is at most `address`; 0 if no entry is, or if count is 0. */
 static inline uint32_t unwind_search_entries(const uint8_t *page, uint32_t at, uint32_t count,
 					     uint64_t address)
 {
@@ -41,7 +48,8 @@ static inline uint32_t unwind_search_entries(const uint8_t *page, uint32_t at, u
 	return low;
 }
 
-/* The same for the rows of a block, which begin two bytes after `at`. */
+/* The block at byte `at` has a count of two bytes, then its rows. Returns the index of the last row
+ * whose address is at most `address`, which counts from the block's address; 0 if no row is. */
 static inline uint32_t unwind_search_rows(const uint8_t *page, uint32_t at, uint32_t count,
 					  uint64_t address)
 {
@@ -63,8 +71,8 @@ static inline const uint8_t *unwind_table_page(struct unwind *walk, uint32_t pla
 	return unwind_page(walk, (uint64_t)walk->mapping.table + place / UNWIND_PAGE_BYTES);
 }
 
-/* Finds the number of the rule at `offset` from the table's base, in a block. False: the page of
- * the block is not loaded. */
+/* Finds in a block the number of the rule that holds at the code address base + offset. False: the
+ * page of the block is not loaded. */
 static inline bool unwind_find_in_block(struct unwind *walk, struct unwind_entry block,
 					uint64_t offset, uint32_t *ret_rule)
 {
@@ -85,8 +93,9 @@ static inline bool unwind_find_in_block(struct unwind *walk, struct unwind_entry
 	return true;
 }
 
-/* Finds the rule at an address of the table's ELF file. False: a page of the table is not loaded.
- */
+/* Finds the rule of walk->mapping.table that holds at `address`, a virtual address of the ELF file.
+ * Without a row: true with UNWIND_CFA_NONE, or with UNWIND_CFA_FRAME_POINTER if the table is of Go
+ * code (UNWIND_TABLE_GO). False: a page of the table is not loaded. */
 static inline bool unwind_search_table(struct unwind *walk, uint64_t address,
 				       struct unwind_rule *ret_rule)
 {
@@ -137,9 +146,10 @@ static inline bool unwind_search_table(struct unwind *walk, uint64_t address,
 }
 
 /*
- * Finds the rule at an address in walk->mapping. The result is kept in the rule cache, in the slot
- * that the hash selects: ticks mostly meet the same functions, and each search without the cache
- * touches a dozen cold cache lines.
+ * Finds the rule that holds at `address` in memory, which is in walk->mapping. True and false are
+ * those of unwind_search_table(). The rule is copied into the rule cache, in the slot that a hash
+ * selects: most samples are in functions that were sampled before, and a search of the table reads
+ * a dozen cache lines that the CPU has not cached.
  */
 static inline bool unwind_find_rule(struct unwind *walk, uint64_t address,
 				    struct unwind_rule *ret_rule)
@@ -168,11 +178,13 @@ static inline bool unwind_is_in_mapping(const struct unwind *walk, uint64_t addr
 }
 
 /*
- * Finds the page of a list of several pages that may hold the address; the result is walk->low.
- * This search has branches, because each probe is in another page. The lower bound is kept in
- * memory, whose contents the verifier does not track, so it follows each probe once. The loop is
- * unrolled, because the verifiers of Linux 5.10 and 6.1 reject a loop that falls into a jump target
- * that was reached before.
+ * A list of several pages: sets walk->low to the index of the last page whose first mapping begins
+ * at or below the address. The caller sets walk->low to 0 before. False: a page is not loaded.
+ *
+ * This search has branches, because each probe is in another page. The lower bound is in
+ * walk->low, in memory whose contents the verifier does not track; so the verifier follows each
+ * probe once. The loop is unrolled, because the verifiers of Linux 5.10 and 6.1 reject a loop whose
+ * body jumps to an instruction that they have already verified.
  */
 static inline bool unwind_find_list_page(struct unwind *walk, uint64_t address)
 {
@@ -192,8 +204,10 @@ static inline bool unwind_find_list_page(struct unwind *walk, uint64_t address)
 	return true;
 }
 
-/* As unwind_search_entries(). Mappings begin at even addresses, so the addresses are compared
- * without their lowest bit: the difference of two such halves always fits in a signed number. */
+/* Returns the index of the last of `count` mappings, sorted from byte `at` of the page on, whose
+ * start is at most `address`; 0 if no mapping is. Entries count from the table's base and are 32
+ * bits wide, but these addresses have 64 bits. Mappings begin at even addresses, so the addresses
+ * are compared without their lowest bit: the difference then fits in a signed number. */
 static inline uint32_t unwind_search_mappings(const uint8_t *page, uint32_t at, uint32_t count,
 					      uint64_t address)
 {
@@ -213,8 +227,9 @@ static inline uint32_t unwind_search_mappings(const uint8_t *page, uint32_t at, 
 }
 
 /*
- * Sets walk->mapping to the mapping of an address. False: the address is in no mapping. Mostly it
- * is in the mapping of the frame before.
+ * Sets walk->mapping to the mapping that contains the address. False, with walk->mapping unchanged:
+ * no mapping contains the address, or a page of the list is not loaded. The mapping of the frame
+ * that was walked before (its callee) is tried first.
  */
 static __attribute__((noinline, unused)) bool unwind_find_mapping(struct unwind *walk,
 								  uint64_t address)

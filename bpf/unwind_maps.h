@@ -2,8 +2,8 @@
 /*
  * unwind_maps - the BPF maps in which the agent puts unwind tables and mappings.
  *
- * Tables and lists of mappings (object/unwind_format.h) are runs of pages. The number of a page is
- * segment * UNWIND_SEGMENT_PAGES + its index in the segment; a run may cross segments. Page 0 is
+ * Tables and lists of mappings ("unwind/unwind_format.h") are runs of pages. The number of a page
+ * is segment * UNWIND_SEGMENT_PAGES + its index in the segment; a run may cross segments. Page 0 is
  * never allocated, so table number 0 means "no table".
  *
  *     unwind_segments   segment -> array of pages, mapped and written by the agent

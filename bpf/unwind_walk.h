@@ -85,7 +85,8 @@ struct unwind {
 /*
  * Defined by each file that includes unwind.h. unwind_read_user() copies memory of the thread;
  * false if any byte cannot be read. unwind_page() returns a page of tables or lists by its number
- * (unwind_maps.h), or NULL.
+ * (unwind_maps.h), or NULL if the page is not loaded. The caller does not release the page; it is
+ * valid during the walk.
  */
 static bool unwind_read_user(struct unwind *walk, void *to, uint32_t bytes, uint64_t from);
 static const uint8_t *unwind_page(struct unwind *walk, uint64_t number);

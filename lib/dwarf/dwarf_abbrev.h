@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * dwarf_abbrev - a table of abbreviations (.debug_abbrev): the tag and the attributes of each code.
+ * One thread per arena.
  */
 #pragma once
 
@@ -33,11 +34,11 @@ struct dwarf_sizes {
 };
 
 /*
- * Parses the table at the beginning of bytes into the arena. False: the table is malformed, or the
- * arena exceeds memory_max.
+ * Parses the table at the beginning of bytes into the arena. False, with *ret_abbrevs unchanged:
+ * the table is malformed, or the arena exceeds memory_max bytes.
  */
 bool dwarf_abbrevs_read(str bytes, struct dwarf_sizes sizes, uint64_t memory_max,
 			struct arena *arena, struct dwarf_abbrevs *ret_abbrevs) MUST_CHECK;
 
-/* NULL: the table does not have this code. */
+/* The abbreviation with this code, borrowed from the table; NULL: the table does not have it. */
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code);

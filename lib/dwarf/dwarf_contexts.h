@@ -8,7 +8,7 @@
  * of languages without namespaces are not read.
  *
  * Everything is in the arena. Reading a tree stops when the arena exceeds memory_max, and adds its
- * work to *steps; the caller checks both.
+ * work to *steps; the caller checks both. No function fails. One thread.
  */
 #pragma once
 
@@ -31,6 +31,7 @@ struct dwarf_contexts {
 	VEC(struct dwarf_open) open;
 };
 
+/* The arena and *steps are borrowed as long as the struct is used; there is nothing to free. */
 void dwarf_contexts_init(struct dwarf_contexts *contexts, struct arena *arena, uint64_t memory_max,
 			 uint64_t *steps);
 

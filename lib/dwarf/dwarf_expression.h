@@ -3,7 +3,7 @@
  * dwarf_expression - evaluates the DWARF expressions that occur in unwind information.
  *
  * It recognizes only the forms that compilers, assembly code and linkers write: register + n,
- * *(register + n) + m, and the expression of PLT stubs.
+ * *(register + n) + m, and the expression of PLT stubs. Any thread.
  */
 #pragma once
 

@@ -6,7 +6,8 @@
  * .zdebug_*), it is decompressed into the arena. Opening a file indexes the units by their headers
  * only; dwarf_unit_load() reads the first entry of a unit on first use.
  *
- * Data that dwz moved to a common file is in another struct dwarf_file: `alt`.
+ * Data that dwz moved to a common file is in another struct dwarf_file: `alt`. All texts borrow
+ * from the mapping or the arena. One thread.
  */
 #pragma once
 
@@ -62,17 +63,20 @@ struct dwarf_file {
 };
 
 /*
- * Maps the file and indexes its units; a file without DWARF has no units. ERR_INVALID: a section is
- * truncated or cannot be decompressed; ERR_LIMIT: a decompressed section would exceed memory_max.
- * The caller closes the file with dwarf_file_close() and keeps the descriptor; dwarf_file_close()
- * does nothing for a file that is zeroed.
+ * Maps the file and indexes its units; a file without DWARF has no units. The caller keeps the
+ * descriptor, which may be closed afterwards. The struct must not move: its units point to it.
+ * ERR_INVALID: a section is truncated or cannot be decompressed; ERR_LIMIT: a decompressed section
+ * would exceed memory_max, the limit of the arena in bytes; ERR_IO: the file cannot be mapped.
+ * After a failure nothing is mapped. dwarf_file_close() unmaps the file and accepts a zeroed
+ * struct.
  */
 bool dwarf_file_open(struct dwarf_file *file, int fd, const struct elf_sections *sections,
 		     uint64_t memory_max, struct arena *arena, struct err *err) MUST_CHECK;
 void dwarf_file_close(struct dwarf_file *file);
 
-/* Reads the unit's first entry and its abbreviations, once. False: they are malformed. */
+/* Reads the unit's first entry and its abbreviations, once. False, in each later call too: they are
+ * malformed, or the arena exceeds memory_max. */
 bool dwarf_unit_load(struct dwarf_unit *unit) MUST_CHECK;
 
-/* The unit that contains this offset of .debug_info; NULL: no unit does. */
+/* The unit that contains this offset of .debug_info, borrowed from the file; NULL: no unit does. */
 struct dwarf_unit *dwarf_unit_at(struct dwarf_file *file, uint64_t at);

@@ -3,7 +3,9 @@
  * dwarf_value - decodes the values of attributes.
  *
  * dwarf_value_read() reads only the bytes of the value itself. Strings and addresses that are in
- * other sections are looked up by dwarf_value_str() and dwarf_value_address().
+ * other sections are looked up by dwarf_value_str() and dwarf_value_address(). Texts borrow from
+ * the sections of the file. A reader that has failed stays so: check r->failed after a sequence of
+ * reads. Any thread.
  */
 #pragma once
 
@@ -39,7 +41,7 @@ bool dwarf_form_len(uint16_t form, struct dwarf_sizes sizes, size_t *ret_len) MU
 struct dwarf_value dwarf_value_read(struct reader *r, const struct dwarf_unit *unit,
 				    const struct dwarf_attribute *attribute);
 
-/* Skips all values of an entry. */
+/* Skips all values of an entry. Truncated values make the reader fail. */
 void dwarf_values_skip(struct reader *r, const struct dwarf_unit *unit,
 		       const struct dwarf_abbrev *abbrev);
 
@@ -58,4 +60,4 @@ bool dwarf_address_at(const struct dwarf_unit *unit, uint64_t index,
 uint64_t dwarf_word(struct reader *r, uint8_t size);
 
 int64_t dwarf_sleb(struct reader *r); /* signed LEB128 */
-str dwarf_text(struct reader *r);     /* up to a NUL, which is consumed */
+str dwarf_text(struct reader *r);     /* up to a NUL, which is consumed; without NUL r fails */

@@ -8,7 +8,8 @@
  * segment whose contents are left out gets file size 0.
  *
  * The virtual file is never written to disk. It is a list of pieces: ranges of the given file and
- * new headers in memory. It can be read from any offset, and its memory is that of the headers.
+ * new headers in memory. It can be read from any offset, and its memory is that of the headers. The
+ * caller owns the descriptor and keeps it open while it reads. One thread per arena.
  *
  *     if (debug_extract_plan(&extract, fd, &sections, &arena, err))
  *             while (at < extract.size && debug_extract_read(&extract, fd, at, room, cap, &n, err))
@@ -31,18 +32,21 @@ struct debug_extract {
 };
 
 /*
- * Plans the virtual file of the ELF file at fd, whose sections are given. The plan and its headers
- * are in the arena. ERR_INVALID: the headers do not match the sections, or the sections overlap;
- * ERR_LIMIT: more than DEBUG_SEGMENTS_MAX program headers, or a 32-bit file of more than 4 GB;
- * ERR_IO: the file cannot be read.
+ * Plans the virtual file of the ELF file at fd, whose sections elf_sections_read() has read. The
+ * plan and its headers are in the arena; the sections are borrowed during the call. ERR_INVALID:
+ * the headers are inconsistent, or the sections overlap; ERR_LIMIT: more than DEBUG_SEGMENTS_MAX
+ * program headers, or a 32-bit file of more than 4 GB; ERR_IO: the file cannot be read. After a
+ * failure *ret_extract is unchanged.
  */
 bool debug_extract_plan(struct debug_extract *ret_extract, int fd,
 			const struct elf_sections *sections, struct arena *arena,
 			struct err *err) MUST_CHECK;
 
 /*
- * Reads up to len bytes of the virtual file from offset `at`. *ret_len is less than len only at the
- * end of the file, and 0 past the end. ERR_IO: the given file became shorter, or cannot be read.
+ * Copies up to len bytes of the virtual file from offset `at` into `to`. fd is the descriptor of
+ * the plan. *ret_len is less than len only at the end of the virtual file, and 0 past the end.
+ * ERR_IO: the given file became shorter, or cannot be read; the contents of `to` are then
+ * undefined.
  */
 bool debug_extract_read(const struct debug_extract *extract, int fd, uint64_t at, char *to,
 			size_t len, size_t *ret_len, struct err *err) MUST_CHECK;

@@ -3,7 +3,7 @@
  * debug_rank - ranks files by the quality of their debug information, to choose the better of two.
  *
  * The rank follows from the section headers and the first bytes of .debug_info. A section header
- * without contents, as in a stripped binary or a debug file, does not count.
+ * without contents, as in a stripped binary or a debug file, does not count. Any thread.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ enum debug_rank {
 /* "nothing", "dynsym", "mini", "symtab", "go", "dwarf", by rank. */
 extern const char *const debug_rank_names[DEBUG_RANK_COUNT];
 
-/* False: not one of these names. */
+/* False, with *ret_rank unchanged: not one of the names in debug_rank_names. */
 bool debug_rank_parse(str name, enum debug_rank *ret_rank) MUST_CHECK;
 
 struct debug_contents {
@@ -30,5 +30,6 @@ struct debug_contents {
 	bool has_code; /* all code is present: the file can replace the executable */
 };
 
-/* Reads at most the first bytes of .debug_info. A failed read counts as no DWARF. */
+/* Cannot fail: if the first bytes of .debug_info cannot be read, the file counts as one without
+ * DWARF. */
 struct debug_contents debug_contents_of(int fd, const struct elf_sections *sections);

@@ -3,7 +3,8 @@
  * elf_code - reads the code of a program by address, through a buffer.
  *
  * Reading in ascending order of addresses is fast: each miss fills the buffer from that address on.
- * The caller owns the descriptor and the struct elf_file.
+ * The caller sets fd and elf, zeroes the rest, and keeps both alive. There is nothing to close. One
+ * thread.
  */
 #pragma once
 
@@ -21,7 +22,7 @@ struct elf_code {
 };
 
 /*
- * The len bytes at this address, up to ELF_CODE_BYTES. They are valid until the next call. Empty:
- * the file does not contain all of them, or reading failed.
+ * The len bytes at this virtual address; len is at most ELF_CODE_BYTES. They are in the buffer and
+ * valid until the next call. Empty: the file does not contain all these bytes, or reading failed.
  */
 str elf_code_at(struct elf_code *code, uint64_t address, size_t len);

@@ -3,7 +3,8 @@
  * elf_file - the segments and the build id of an ELF file.
  *
  * elf_file_read() copies everything into the struct, so the file is not needed afterwards and may
- * be deleted. The file is untrusted input: reading it is bounded by limits.h.
+ * be deleted. There is nothing to close. The file is untrusted input: reading it is bounded by
+ * limits.h. Any thread.
  *
  *     struct elf_file elf;
  *     if (!elf_file_read(&elf, fd, err))
@@ -37,11 +38,13 @@ struct elf_file {
 
 /*
  * Reads the ELF file at fd. The caller keeps the descriptor. ERR_INVALID: not a little-endian ELF
- * file, or its headers are inconsistent; ERR_LIMIT: more than ELF_SEGMENTS_MAX segments.
+ * file, it cannot be read, or its headers are inconsistent; ERR_LIMIT: more than ELF_SEGMENTS_MAX
+ * segments. After a failure *ret_elf is unchanged.
  */
 bool elf_file_read(struct elf_file *ret_elf, int fd, struct err *err) MUST_CHECK;
 
-/* The same for an image in memory, such as the vdso. */
+/* Like elf_file_read(), for an image in memory, such as the vdso. The image is borrowed during the
+ * call. */
 bool elf_file_read_image(struct elf_file *ret_elf, str image, struct err *err) MUST_CHECK;
 
 /*

@@ -5,7 +5,8 @@
  * This parser does not use libelf, because libelf allocates memory for every header that a file
  * claims to have, and reads and decompresses whole string tables. Here everything is bounded
  * (limits.h). Each section with contents is checked to lie inside the file, so a truncated file is
- * an error. Only elf_section_read() reads the contents of sections.
+ * an error. Only elf_section_read() reads the contents of sections. The caller keeps the
+ * descriptor. One thread per arena.
  */
 #pragma once
 
@@ -30,21 +31,24 @@ struct elf_sections {
 };
 
 /*
- * Reads the section headers into the arena. ERR_INVALID: not a little-endian ELF file, truncated,
- * or its headers are inconsistent; ERR_LIMIT: more than limits.h allows.
+ * Reads the section headers into the arena; a file without them has len 0. ERR_INVALID: not a
+ * little-endian ELF file, truncated, or its headers are inconsistent; ERR_LIMIT: more than
+ * ELF_HEADERS_MAX headers or ELF_NAMES_MAX bytes of names; ERR_IO: the file cannot be read. After a
+ * failure *ret_sections is unchanged.
  */
 bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sections,
 		       struct err *err) MUST_CHECK;
 
-/* The first section with that name; NULL: there is no such section. */
+/* The first section with that name, borrowed from `sections`; NULL: there is no such section. */
 const struct elf_section *elf_sections_find(const struct elf_sections *sections, str name);
 
 /* True if the section exists (not NULL), its type has contents in the file, and it is not empty. */
 bool elf_section_has_bytes(const struct elf_section *section);
 
 /*
- * Reads the section's bytes into the arena; empty if elf_section_has_bytes() is false. ERR_LIMIT:
- * the section is larger than max.
+ * Reads the section's bytes into the arena; empty if elf_section_has_bytes() is false, so section
+ * may be NULL. ERR_LIMIT: the section is larger than max bytes; ERR_INVALID: the file became
+ * shorter; ERR_IO: it cannot be read. After a failure *ret_bytes is empty.
  */
 bool elf_section_read(int fd, const struct elf_section *section, uint64_t max, struct arena *arena,
 		      str *ret_bytes, struct err *err) MUST_CHECK;

@@ -6,7 +6,7 @@
  * rules in order: a function before a label, a symbol with a size before one without, global before
  * weak before local, fewer leading underscores, the shorter name, the last one in the table. A
  * symbol with a size covers only that size. A symbol without a size ends at the next symbol of its
- * section, or at the end of the section.
+ * section, or at the end of the section. One thread per arena.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "elf/elf_sections.h"
 
 struct elf_symbol {
-	uint64_t start, end;
+	uint64_t start, end; /* virtual addresses as linked: [start, end) */
 	str name;
 };
 
@@ -22,7 +22,9 @@ typedef VEC(struct elf_symbol) elf_symbols;
 
 /*
  * Reads .symtab, or .dynsym if .symtab is absent or has no function. The symbols are sorted by
- * address and are in the arena. ERR_LIMIT: a table is larger than ELF_SYMBOLS_BYTES_MAX.
+ * address; symbols and names are in the arena. Malformed symbols are skipped; a file without
+ * symbols has an empty list. ERR_LIMIT: a table or its strings are larger than
+ * ELF_SYMBOLS_BYTES_MAX; other codes as elf_section_read(). After a failure the list is empty.
  */
 bool elf_symbols_read(int fd, const struct elf_sections *sections, struct arena *arena,
 		      elf_symbols *ret_symbols, struct err *err) MUST_CHECK;

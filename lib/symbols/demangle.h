@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * demangle - turns the linker's name of a function into its name in the source.
+ * demangle - turns the linker's name of a function into its name in the source. Any thread.
  */
 #pragma once
 
@@ -11,5 +11,6 @@
  * Suffixes that the compiler added (".cold", ".isra.0") are kept in libiberty's form: " [clone
  * .cold]". Returns system_name itself if it cannot be demangled, is longer than DEMANGLE_MAX bytes,
  * or its demangled form is longer than DEMANGLED_MAX bytes; otherwise the result is in the arena.
+ * Cannot fail.
  */
 str demangle(str system_name, struct arena *arena);

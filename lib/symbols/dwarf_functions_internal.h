@@ -4,7 +4,7 @@
  *
  * Every unit is read once, front to back. The entry of a function has its address ranges; its name
  * may be in another entry (DW_AT_abstract_origin, DW_AT_specification), in another unit or in the
- * file of dwz.
+ * file of dwz. One thread.
  */
 #pragma once
 

@@ -24,7 +24,7 @@ struct dwarf_lines {
 /*
  * Runs the line program of the unit and adds its sequences to the model. Returns the files of the
  * table, in the model's arena. NULL: there is no table, it is malformed, or the model exceeds its
- * bounds.
+ * bounds; symbol_model_check() distinguishes the last case.
  */
 struct dwarf_lines *dwarf_lines_read(const struct dwarf_unit *unit, struct symbol_model *model);
 

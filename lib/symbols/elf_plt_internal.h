@@ -4,6 +4,7 @@
  *
  * ELF symbol tables do not contain these stubs. Each stub jumps to the address in a slot of the
  * global offset table (GOT), and a relocation names the symbol of that slot. For x86-64 and arm64.
+ * One thread per arena.
  */
 #pragma once
 

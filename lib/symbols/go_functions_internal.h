@@ -5,7 +5,7 @@
  * A Go program needs .gopclntab to print its own stacks, so a stripped program still has it. It has
  * the files, the lines and, since Go 1.20, the first line of each function and the inlined calls.
  * Inlined calls are read only if the file has the program's data; a debug file may lack it. Go 1.16
- * and later.
+ * and later. One thread.
  */
 #pragma once
 

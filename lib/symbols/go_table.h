@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * go_table - reads .gopclntab, the function table of a Go program.
+ * go_table - reads .gopclntab, the function table of a Go program. All texts borrow from the bytes
+ * of the table. One thread per arena.
  */
 #pragma once
 
@@ -47,12 +48,14 @@ struct go_function {
 
 /*
  * Opens the table; its bytes are in the arena. If there is no table, or its version is unknown,
- * function_count is 0. ERR_LIMIT: a section is larger than GO_TABLE_MAX.
+ * function_count is 0. ERR_LIMIT: a section is larger than GO_TABLE_MAX; other codes as
+ * elf_section_read(). There is nothing to close.
  */
 bool go_table_open(struct go_table *table, int fd, const struct elf_sections *sections,
 		   struct arena *arena, struct err *err) MUST_CHECK;
 
-/* The record of a function. False: it is malformed. */
+/* The record of the function with this index, below function_count. False: it is malformed;
+ * *ret_function is then undefined. */
 bool go_table_function(const struct go_table *table, uint64_t index,
 		       struct go_function *ret_function) MUST_CHECK;
 

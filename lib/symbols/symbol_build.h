@@ -4,7 +4,7 @@
  * information.
  *
  * The debug file is untrusted input: building is bounded in memory and steps, and reads nothing but
- * the descriptors that it is given.
+ * the descriptors that it is given. All memory is freed when a function returns. Any thread.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct symbol_build_options {
 /*
  * The build id of the file that dwz moved parts of this file's DWARF to (.gnu_debugaltlink).
  * Debuginfod servers have that file under its build id, like any other. False: there is no such
- * file, or elf_fd cannot be read. A table that is built without it lacks the names in that file.
+ * file, or elf_fd cannot be read. A table that is built without dwz's file lacks the names in it.
  */
 bool symbol_build_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
 
@@ -35,8 +35,9 @@ bool symbol_build_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
  * Split DWARF (.dwo, .dwp) is not supported yet: such a unit has lines and the names of ELF
  * symbols, but no inlined calls. A file without any names makes an empty table. ERR_INVALID: not an
  * ELF file, its contents are inconsistent, or it is a relocatable file (.o, .ko; dwz's file may be
- * one); ERR_LIMIT: more than the options or limits.h allow. The caller keeps both descriptors;
- * out_fd must be open for writing.
+ * one); ERR_LIMIT: more than the options or limits.h allow; ERR_IO: reading or writing failed.
+ * After a failure out_fd may have a part of a table, which the caller discards. The caller keeps
+ * the descriptors; out_fd must be open for writing.
  */
 bool symbol_build(const struct symbol_build_options *options, int elf_fd, int out_fd,
 		  struct err *err) MUST_CHECK;

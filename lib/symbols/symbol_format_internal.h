@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * symbol_format - the file format of symbol tables, shared by symbol_writer.c and symbol_table.c.
+ * Declarations only.
  *
  * A file has a header, then the parts in the order of enum symbol_part, each at a multiple of 8
  * bytes. Integers are little endian, as is every supported machine.

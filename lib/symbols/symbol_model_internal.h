@@ -7,7 +7,7 @@
  * the linker removed.
  *
  * Everything is in the arena. Input is untrusted, so the readers count their steps in `steps` and
- * call symbol_model_check().
+ * call symbol_model_check(), the only function that fails. One thread.
  */
 #pragma once
 

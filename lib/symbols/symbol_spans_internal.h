@@ -4,7 +4,7 @@
  *
  * If several spans cover an address, the deepest one wins; among equal depths, the one that begins
  * last, then the one that was added first. So an inlined call covers a part of its function, and
- * duplicates in untrusted input appear once.
+ * duplicates in untrusted input appear once. One thread.
  */
 #pragma once
 

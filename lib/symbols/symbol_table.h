@@ -51,15 +51,19 @@ struct symbol_table {
 };
 
 /*
- * Maps the table and verifies all of it. ERR_INVALID: not a symbol table, corrupt, or of another
- * version; the caller should build it again. The caller keeps the descriptor and may close it.
+ * Maps the table and verifies all of it, so it reads the whole file. ERR_INVALID: not a symbol
+ * table, corrupt, or of another version; the caller should build it again. ERR_IO: the file cannot
+ * be mapped. The caller keeps the descriptor and may close it. After a failure nothing is mapped.
  */
 bool symbol_table_open(struct symbol_table *table, int fd, struct err *err) MUST_CHECK;
+
+/* Unmaps the table. Strings from symbol_table_find() are then invalid. Accepts a zeroed struct. */
 void symbol_table_close(struct symbol_table *table);
 
 /*
- * Writes the lines of the address to `lines`, innermost first, and returns their number, at most
- * SYMBOL_LINES_MAX; 0: the address is unknown. The strings borrow from the table.
+ * Writes the lines of the address to `lines`, which has room for SYMBOL_LINES_MAX, innermost first,
+ * and returns their number; 0: the address is unknown. Cannot fail. The strings borrow from the
+ * mapping, until symbol_table_close().
  */
 size_t symbol_table_find(const struct symbol_table *table, uint64_t address,
 			 struct symbol_line *lines);

@@ -2,9 +2,10 @@
 /*
  * symbol_writer - collects the parts of a symbol table, without duplicates, and writes the file.
  *
- * The ids that it returns are those of symbol_format.h. The caller adds rows in ascending order of
- * addresses; a row equal to the previous one, except for its address, is left out. Memory is in the
- * arena.
+ * The ids that the functions return are those of "symbols/symbol_format_internal.h". The caller
+ * adds rows in ascending order of addresses; a row equal to the previous one, except for its
+ * address, is left out. Memory is in the arena; texts are copied. Only symbol_writer_write() fails.
+ * One thread.
  */
 #pragma once
 
@@ -54,8 +55,8 @@ void symbol_writer_init(struct symbol_writer *writer, struct arena *arena);
 uint32_t symbol_writer_function(struct symbol_writer *writer, str name, uint32_t start_line);
 
 /*
- * The same for a function without a linkage name: name is "f", qualified is "app::f". qualified may
- * be empty.
+ * Like symbol_writer_function(), for a function without a linkage name: name is "f", qualified is
+ * "app::f". qualified may be empty.
  */
 uint32_t symbol_writer_qualified(struct symbol_writer *writer, str name, str qualified,
 				 uint32_t start_line);
@@ -69,7 +70,7 @@ uint32_t symbol_writer_node(struct symbol_writer *writer, struct symbol_node nod
 void symbol_writer_row(struct symbol_writer *writer, struct symbol_row row);
 
 /*
- * Writes the table from offset 0 of fd. ERR_LIMIT: the names or rows exceed 4 GiB, or an id exceeds
- * 32 bits.
+ * Writes the table from offset 0 of fd, which the caller keeps. ERR_LIMIT: the names or rows exceed
+ * 4 GiB, or an id exceeds 32 bits; ERR_IO: writing failed, and fd may have a part of the table.
  */
 bool symbol_writer_write(struct symbol_writer *writer, int fd, struct err *err) MUST_CHECK;

@@ -2,7 +2,8 @@
 /*
  * unwind_build - builds the unwind table of an ELF file.
  *
- * The file is untrusted input: the work is bounded by its size and by limits.h.
+ * The file is untrusted input: the work is bounded by its size and by "elf/limits.h". All memory is
+ * freed when unwind_build() returns. Any thread.
  */
 #pragma once
 
@@ -37,8 +38,9 @@ struct unwind_build_result {
 
 /*
  * Builds the table of the ELF file at elf_fd and writes it to out_fd, at its current position. The
- * caller keeps both descriptors. False: there is no table; ret->reason has the reason, err the
- * sentence.
+ * caller keeps both descriptors. *ret is always set. False: there is no table, ret->reason says
+ * why, and err has the message; the caller decides by ret->reason, not by err->code. out_fd may
+ * then have a part of a table, which the caller discards.
  */
 bool unwind_build(const struct unwind_build_options *options, int elf_fd, int out_fd,
 		  struct unwind_build_result *ret, struct err *err) MUST_CHECK;

@@ -3,8 +3,8 @@
  * unwind_cfi - adds the address ranges and rows of .eh_frame and .debug_frame (call frame
  * information).
  *
- * The entries of a section are CIEs, with what is common to many functions, and FDEs, one for each
- * function.
+ * The entries of a section are CIEs (common information entries), with what is common to many
+ * functions, and FDEs (frame description entries), one for each function. One thread.
  */
 #pragma once
 

@@ -5,7 +5,7 @@
  *
  * unwind_fixed_list() finds PLT stubs of linkers that do not describe them, the return from signals
  * in C libraries that do not describe it, and the first instructions of the program. Other sources
- * use the rules as well (unwind_go.c).
+ * use the rules as well (unwind_go.c). No function fails. One thread.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ enum unwind_fixed_rule {
 	UNWIND_FIXED_ENTERED,       /* the stack is as the call left it */
 	UNWIND_FIXED_ROOT,          /* no caller: the root of the stack */
 	UNWIND_FIXED_PLT,           /* lazy PLT stubs: each pushes one word */
-	UNWIND_FIXED_PLT_MARKED,    /* the same, with endbr64 and bnd before it */
+	UNWIND_FIXED_PLT_MARKED,    /* lazy PLT stubs that begin with endbr64 */
 	UNWIND_FIXED_COUNT
 };
 

@@ -4,7 +4,8 @@
  *
  * .gopclntab has the distance between the stack pointer and the return address for each
  * instruction, and a stripped program still has it. Whether a function saves the frame pointer is
- * read from its code: the walk needs the frame pointer where the runtime switches stacks.
+ * read from its code: the walk needs the frame pointer where the runtime switches stacks. One
+ * thread.
  */
 #pragma once
 
@@ -20,7 +21,7 @@ struct unwind_go {
 };
 
 /*
- * Adds the functions of a Go program; for another file it adds none and *ret_is_go is false.
+ * Adds the functions of a Go program. For another file nothing is added and *ret_is_go is false.
  * ERR_LIMIT: the ranges exceed their memory_max, or a section is larger than GO_TABLE_MAX.
  */
 bool unwind_go_list(const struct unwind_go *go, struct unwind_ranges *ranges, bool *ret_is_go,

@@ -4,7 +4,7 @@
  *
  * It tracks the canonical frame address (CFA) and three registers: the frame pointer, the return
  * address and the stack pointer. The work is bounded by the length of the instructions: each byte
- * is read once.
+ * is read once. One thread.
  */
 #pragma once
 
@@ -37,5 +37,6 @@ struct unwind_program {
 /* Runs the instructions of a CIE and sets cie->initial. False: they are malformed. */
 bool unwind_program_cie(const struct unwind_program *program) MUST_CHECK;
 
-/* Adds the rows of a function. From a malformed instruction on they are unsupported. */
+/* Adds the rows of a function. Cannot fail: from a malformed instruction on, the rows have the rule
+ * UNWIND_RULE_UNSUPPORTED. */
 void unwind_program_run(const struct unwind_program *program, struct unwind_rows *rows);

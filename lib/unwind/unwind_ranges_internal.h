@@ -5,7 +5,7 @@
  * Each source adds its ranges and registers a function that adds the rows of a range. Ranges may be
  * added in any order and may overlap. Input is untrusted: a range outside of the code of the file
  * is dropped. If ranges of two sources cover an address, the better source wins; within one source,
- * the range that begins last wins, until it ends or the next one begins.
+ * the range that begins last wins, until it ends or the next one begins. One thread.
  */
 #pragma once
 
@@ -20,8 +20,8 @@ enum unwind_range_source {
 	UNWIND_SOURCE_GO,     /* .gopclntab; .debug_frame of Go does not describe frame pointers */
 	UNWIND_SOURCE_EH_FRAME,
 	UNWIND_SOURCE_DEBUG_FRAME,
-	UNWIND_SOURCE_FIXED, /* code of a known kind without unwind information (unwind_fixed.h) */
-	UNWIND_SOURCE_FOLLOWED, /* analysis of the code (unwind_follow.h) */
+	UNWIND_SOURCE_FIXED,    /* unwind_fixed_internal.h: code of a known kind */
+	UNWIND_SOURCE_FOLLOWED, /* unwind_follow_internal.h: analysis of the code */
 	UNWIND_SOURCE_COUNT
 };
 
@@ -47,7 +47,8 @@ struct unwind_ranges {
 	uint64_t base, memory_max;
 };
 
-/* Memory is in the arena. ERR_LIMIT: the code of the file spans more than 4 GB. */
+/* Memory is in the arena; elf and the arena are borrowed as long as the ranges are used. ERR_LIMIT:
+ * the code of the file spans more than 4 GB. There is nothing to free. */
 bool unwind_ranges_init(struct unwind_ranges *ranges, const struct elf_file *elf,
 			uint64_t memory_max, struct arena *arena, struct err *err) MUST_CHECK;
 

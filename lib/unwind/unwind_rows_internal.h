@@ -4,7 +4,8 @@
  *
  * The caller begins and ends each address range with rows. A gap between two ranges has no rows,
  * except padding of up to UNWIND_GAP_BRIDGED bytes, which belongs to the range before it. Each
- * distinct rule is stored once and has an id. Memory is in the arena.
+ * distinct rule is stored once and has an id. Memory is in the arena. No function fails: with more
+ * than UNWIND_RULES_MAX rules, a new rule becomes UNWIND_RULE_UNSUPPORTED. One thread.
  *
  *     unwind_rows_begin(&rows, start);
  *     unwind_rows_add(&rows, start, &rule);

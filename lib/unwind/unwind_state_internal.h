@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_state - where the caller's registers are at an instruction, and the rule for it.
+ * unwind_state - where the caller's registers are at an instruction, and the unwind rule that
+ * follows from that. Values only; any thread.
  */
 #pragma once
 

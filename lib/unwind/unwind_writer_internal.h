@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_writer - writes rows as the pages of an unwind table (unwind_format.h).
+ * unwind_writer - writes rows as the pages of an unwind table (unwind_format.h). One thread.
  */
 #pragma once
 

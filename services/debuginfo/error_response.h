@@ -4,7 +4,8 @@
  *
  *     {"status":"error","errorType":...,"error":"one sentence"}
  *
- * The querier's API has the same format. The response's memory is in the arena.
+ * The querier's API has the same format. The texts are copied; the body is in the arena. No
+ * function fails. Any thread, with an arena of its own.
  */
 #pragma once
 
@@ -13,7 +14,7 @@
 void error_response_write(struct arena *arena, struct http_response *res, int status,
 			  const char *type, const char *sentence);
 
-/* The same, with a Retry-After header: a later attempt may succeed. */
+/* Like error_response_write(), with a Retry-After header: a later attempt may succeed. */
 void error_response_write_retry(struct arena *arena, struct http_response *res, int status,
 				const char *type, const char *sentence);
 

@@ -19,17 +19,24 @@ struct file_write {
 	uint64_t len;
 };
 
-/* ERR_LIMIT: another writer has the lock of the same file. */
+/* Begins a write, which the caller ends with file_write_commit() or file_write_abandon(). `files`
+ * is kept, `key` is copied. ERR_LIMIT: another writer has the lock of the same file; other codes:
+ * the temporary file cannot be created. After a failure *write is unchanged. */
 bool file_write_begin(struct file_write *write, struct files *files, const struct file_key *key,
 		      struct err *err) MUST_CHECK;
+
+/* Appends the piece. ERR_IO: the piece may be written in part; the caller abandons the write. */
 bool file_write_add(struct file_write *write, str piece, struct err *err) MUST_CHECK;
 
-/* Discard the bytes written so far and continue with an empty file. */
+/* Discards the bytes written so far and continues with an empty file. ERR_IO: the caller abandons
+ * the write. */
 bool file_write_restart(struct file_write *write, struct err *err) MUST_CHECK;
 
-/* Replace the stored file. On failure the stored file stays. The write is over in both cases. */
+/* Replaces the stored file. False: the stored file stays; but if only the fsync of the directory
+ * failed, the new file is stored beside it and counts as the newest. The write is over in each
+ * case. */
 bool file_write_commit(struct file_write *write, uint64_t *ret_generation,
 		       struct err *err) MUST_CHECK;
 
-/* Discard the write. A zero file_write is accepted. */
+/* Discards the write and releases the lock. Accepts a zeroed struct, and a write that is over. */
 void file_write_abandon(struct file_write *write);

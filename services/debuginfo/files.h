@@ -40,9 +40,14 @@ struct files {
 	pthread_mutex_t evicting;
 };
 
-/* Creates the directory if needed, removes leftovers, and sweeps the store. */
+/* Creates the directory if needed, removes the temporary files of writers that died, and scans the
+ * store. `path` is not kept. ERR_IO or ERR_NOT_FOUND: the directory cannot be created or written
+ * to; nothing is open then. */
 bool files_open(struct files *files, const char *path, uint64_t max_bytes,
 		struct err *err) MUST_CHECK;
+
+/* Accepts a struct that is closed or whose files_open() failed, but not a zeroed struct: its
+ * descriptor 0 counts as open. The caller has joined all threads that use the store. */
 void files_close(struct files *files);
 
 /* False, with the reason: the directory cannot be written to. */
@@ -63,11 +68,13 @@ struct stored_file {
 	uint64_t size, generation;
 };
 
-/* Open the newest generation of a file and set its time of last read. False: it is not stored. */
+/* Opens the newest generation of a file and sets its time of last read. The caller closes
+ * ret_file->fd, which stays readable after an eviction. False, with *ret_file unchanged: the file
+ * is not stored, or cannot be opened. */
 bool files_find(const struct files *files, const struct file_key *key,
 		struct stored_file *ret_file);
 
-/* The newest stored generation; 0: the file is not stored. */
+/* The newest stored generation; 0: the file is not stored, or the store cannot be read. */
 uint64_t files_generation(const struct files *files, const struct file_key *key);
 
 /* Add to the counters, for file_write and files_sweep. A negative number is passed modulo 2^64. */

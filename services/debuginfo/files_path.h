@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * files_path - the layout of the store: paths and file names. Used only by files*.c and
- * file_write.c.
+ * file_write.c. Any thread.
  */
 #pragma once
 

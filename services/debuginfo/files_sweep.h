@@ -9,7 +9,7 @@
 
 #include "debuginfo/files.h"
 
-/* Recount the stored files and bytes. If the quota is exceeded, remove the least recently read
+/* Recounts the stored files and bytes. If the quota is exceeded, removes the least recently read
  * files first. A file that cannot be removed is skipped. */
 void files_sweep(struct files *files);
 

@@ -7,6 +7,8 @@
  * - If the stored debug file has no DWARF, the upstream servers are queried for a better one.
  * - A section is a byte range of a stored file.
  * - Sources come from upstream.
+ *
+ * Any thread.
  */
 #pragma once
 

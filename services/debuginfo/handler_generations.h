@@ -6,7 +6,7 @@
  *     -> {"status":"success","data":{"generations":{"6f3c...":1787479200123,"htlhash:...":0}}}
  *
  * 0: no debug file of that build id is stored. A symbolizer polls this to learn that a table it
- * built from a file is out of date.
+ * built from a file is out of date. Any thread.
  */
 #pragma once
 

@@ -32,8 +32,9 @@ struct handler_upload {
 	_Atomic unsigned int running;
 };
 
-/* ERR_IO or ERR_NOT_FOUND: the token file cannot be read. ERR_INVALID: the token is too short or
- * too long. There is nothing to close. */
+/* The token is read now; `files` is borrowed as long as requests are handled. ERR_IO or
+ * ERR_NOT_FOUND: the token file cannot be read. ERR_INVALID: the token is too short or too long.
+ * There is nothing to close. */
 bool handler_upload_open(struct handler_upload *handler,
 			 const struct handler_upload_options *options, struct files *files,
 			 struct err *err) MUST_CHECK;

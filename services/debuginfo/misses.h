@@ -31,10 +31,14 @@ struct misses {
 	uint64_t seed;
 };
 
+/* Cannot fail. */
 void misses_init(struct misses *misses);
+
+/* Frees the slots. Accepts a zeroed struct. */
 void misses_done(struct misses *misses);
 
+/* The key is hashed and not kept. MISS_NONE: not cached, overwritten, or expired. */
 enum miss misses_get(struct misses *misses, str key);
 
-/* Remember a miss for `for_ns` nanoseconds. */
+/* Caches a miss for `for_ns` nanoseconds. */
 void misses_put(struct misses *misses, str key, enum miss miss, uint64_t for_ns);

@@ -3,6 +3,8 @@
  * request_path - the parsed path of a debuginfod request, below /buildid/.
  *
  *     ID/debuginfo    ID/executable    ID/section/NAME    ID/source/ABSOLUTE/PATH
+ *
+ * Any thread.
  */
 #pragma once
 

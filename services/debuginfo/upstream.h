@@ -30,9 +30,13 @@ struct upstream {
 	_Atomic unsigned int running, waiting;
 };
 
-/* ERR_INVALID: a server is not an http:// or https:// URL. ERR_LIMIT: more than UPSTREAMS_MAX. */
+/* options->servers is copied; options->cancel and `files` are borrowed until upstream_close().
+ * ERR_INVALID: a server is not an http:// or https:// URL. ERR_LIMIT: more than UPSTREAMS_MAX.
+ * After a failure there is nothing to close. */
 bool upstream_open(struct upstream *upstream, const struct upstream_options *options,
 		   struct files *files, struct err *err) MUST_CHECK;
+
+/* Frees all memory. The caller has joined all threads that use it. Accepts a zeroed struct. */
 void upstream_close(struct upstream *upstream);
 
 enum upstream_result { UPSTREAM_STORED, UPSTREAM_ABSENT, UPSTREAM_UNAVAILABLE };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * verify - checks that a file is a complete ELF file with the stated build id.
+ * verify - checks that a file is a complete ELF file with the stated build id. Any thread.
  */
 #pragma once
 

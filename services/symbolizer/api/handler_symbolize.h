@@ -8,6 +8,7 @@
  *
  * An address that cannot be symbolized has no lines and a "reason". The query parameter
  * `?timeout=500ms` shortens the timeout of one request; --symbolize-timeout is the maximum.
+ * Any thread.
  */
 #pragma once
 

@@ -18,6 +18,7 @@ struct resolver_options {
 	const struct cancel *cancel;
 };
 
+/* The caller fills it and keeps all members alive as long as threads use the resolver. */
 struct resolver {
 	struct resolver_options options;
 	struct tables *tables;
@@ -26,8 +27,9 @@ struct resolver {
 	struct shared_cache *cache;
 };
 
-/* The response is in the arena. `client_gone` is set when the client has disconnected, which ends
- * the wait; it may be NULL. */
+/* Cannot fail: an address that cannot be symbolized has a reason. Blocks for at most the timeout.
+ * The response is in the arena, which no other thread may use meanwhile. `client_gone` is set when
+ * the client has disconnected, which ends the wait; it may be NULL. */
 struct symbolize_response resolver_resolve(const struct resolver *resolver,
 					   const struct symbolize_request *request,
 					   const struct cancel *client_gone, struct arena *arena);

@@ -33,7 +33,8 @@ struct build_report {
 	char why[256];
 };
 
-/* In the child: true if this process was started as a build worker. */
+/* In the child: true if this process was started as a build worker. Then main() must do nothing but
+ * return build_worker_main(), whose result is the exit status. */
 bool build_worker_is_requested(int argc, char **argv);
 int build_worker_main(int argc, char **argv);
 
@@ -43,9 +44,12 @@ struct build_worker {
 	int pid, socket;
 };
 
-/* `directory` is an absolute path; the caller has emptied it, and the worker writes into it. */
+/* Starts a worker process; the caller stops it with build_worker_stop(). `directory` is an absolute
+ * path; the caller has emptied it, and the worker writes into it. The texts are not kept. ERR_IO:
+ * no process was started and *worker is unchanged. */
 bool build_worker_start(struct build_worker *worker, const char *directory, const char *servers,
 			struct err *err) MUST_CHECK;
 
-/* Kill the worker if it still runs. Returns the wait status if it had exited by itself, else 0. */
+/* Kills the worker if it still runs, and closes the socket. Returns the wait status, as of
+ * waitpid(), if the worker had exited by itself; else 0. Accepts a zeroed struct. */
 int build_worker_stop(struct build_worker *worker);

@@ -24,8 +24,11 @@ struct generations {
 	_Atomic uint64_t foreign_until_ns[SERVERS_MAX], failed_until_ns[SERVERS_MAX];
 };
 
+/* Cannot fail. `servers` and `cancel` are borrowed until generations_close(). */
 void generations_open(struct generations *generations, const struct servers *servers,
 		      const struct cancel *cancel);
+
+/* Frees the cache. The caller has joined all threads that use it. Accepts a zeroed struct. */
 void generations_close(struct generations *generations);
 
 /* Writes the generation of each id to generations_of; GENERATION_UNKNOWN: a server failed, and no

@@ -31,13 +31,18 @@ struct worker_pool {
 	pthread_t threads[8];
 };
 
+/* Starts the threads. The options' texts, `tables` and `generations` are borrowed until
+ * worker_pool_stop(). ERR_IO: a thread cannot be started; then no thread runs. */
 bool worker_pool_start(struct worker_pool *pool, const struct worker_pool_options *options,
 		       struct tables *tables, struct generations *generations,
 		       struct err *err) MUST_CHECK;
+
+/* Joins the threads; the caller sets options.cancel before, so that a build ends early. Accepts a
+ * zeroed struct and one whose worker_pool_start() failed. */
 void worker_pool_stop(struct worker_pool *pool);
 
-/* False: the queue is full. Then tables_finish() was called with NAME_PENDING, so the build id is
- * as it was before tables_begin(). */
+/* Queues a build; `id` is copied. False: the queue is full. Then the function has called
+ * tables_finish() with NAME_PENDING, so the build id is as it was before tables_begin(). */
 bool worker_pool_submit(struct worker_pool *pool, const struct build_id *id);
 
 enum { WORKER_POOL_METRICS = 6 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * address_pages - groups addresses by their 4 KiB page.
+ * address_pages - groups addresses by their 4 KiB page. One thread. No function fails.
  *
  *     struct address_pages pages = address_pages_of(addresses, count, arena);
  *     struct address_page page;

@@ -7,7 +7,7 @@
  *
  * Numbers are varints, texts are prefixed with their length. The name is empty if it follows from
  * the system name. No lines: the address is known to have no symbol. Redis is untrusted: the
- * decoder checks all bounds, and a malformed value is a cache miss.
+ * decoder checks all bounds, and a malformed value is a cache miss. One thread per arena.
  */
 #pragma once
 

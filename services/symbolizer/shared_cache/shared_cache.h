@@ -6,10 +6,11 @@
  *     decima:reason:1:ID:GENERATION        why a build id has no names; seconds
  *     decima:lock:1:ID:GENERATION          the replica that builds the table; seconds
  *
- * Redis is queried only if this replica has no table, because a local table is faster (decision
- * 0066). Each address that a table resolved is published once, by a separate thread. No call waits
- * longer for Redis than one round (REDIS_MS). Without a configured Redis is_on is false: then
- * shared_cache_get() must not be called, and the other functions do nothing. Any thread.
+ * Redis is queried only if this replica has no table, because a local table is faster. Each address
+ * that a table resolved is published once, by a separate thread. No call waits longer for Redis
+ * than one round of commands (REDIS_MS). Without a configured Redis is_on is false: then
+ * shared_cache_get() must not be called, and the other functions do nothing. Any thread, except
+ * shared_cache_open() and shared_cache_close().
  */
 #pragma once
 
@@ -29,8 +30,15 @@ struct shared_cache {
 	char token[17]; /* the value of our locks */
 };
 
-/* An empty address: no Redis is configured, which is no error. ERR_INVALID: malformed address. */
+/*
+ * Starts the publisher thread. It does not wait for Redis. An empty address: no Redis is
+ * configured, which is no error. ERR_INVALID: malformed address; ERR_IO: the thread cannot be
+ * started. After a failure is_on is false.
+ */
 bool shared_cache_open(struct shared_cache *cache, const char *address, struct err *err) MUST_CHECK;
+
+/* Joins the publisher thread; publications that still wait are dropped. Accepts a zeroed struct and
+ * one whose shared_cache_open() failed. */
 void shared_cache_close(struct shared_cache *cache);
 
 enum shared_cache_result { SHARED_CACHE_MISS, SHARED_CACHE_HIT, SHARED_CACHE_REASON };
@@ -50,16 +58,16 @@ struct shared_cache_lookup {
 };
 
 /*
- * Perform all lookups in one round of commands. For each build id, acquire the build lock, then
- * read what is cached: in this order a new owner of the lock sees the results of the previous
- * owner. If Redis does not respond, each lookup is a MISS with has_lock set. The locations are in
- * the builder's arena.
+ * Performs all lookups in one round of commands. Cannot fail. For each build id, acquire the build
+ * lock, then read what is cached: in this order a new owner of the lock sees the results of the
+ * previous owner. If Redis does not respond, each lookup is a MISS with has_lock set. The locations
+ * are in the builder's arena.
  */
 void shared_cache_get(struct shared_cache *cache, struct shared_cache_lookup *lookups, size_t count,
 		      struct location_builder *builder);
 
-/* These functions queue their commands for the publisher thread and never block. If the queue is
- * full, the commands are dropped and counted. */
+/* The following functions copy their arguments, queue commands for the publisher thread, and do not
+ * wait for Redis. If the queue is full, the commands are dropped and counted. */
 void shared_cache_put(struct shared_cache *cache, const struct build_id *id, uint64_t generation,
 		      const uint64_t *addresses, const struct symbolized_location *locations,
 		      size_t count);

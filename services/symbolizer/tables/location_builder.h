@@ -20,13 +20,16 @@ struct location_builder {
 	struct map texts;     /* paths, and names that need no demangling -> their copy, a str */
 };
 
+/* The arena is kept and holds all memory of the builder; there is nothing to free. */
 void location_builder_init(struct location_builder *builder, struct arena *arena);
 
-/* The location with these lines, innermost first. The texts of `symbols` are copied. */
+/* Returns the location with these lines, innermost first. The texts of `symbols` are copied. No
+ * lines: the reason is NAME_NO_SYMBOL. */
 struct symbolized_location location_builder_add(struct location_builder *builder,
 						const struct symbol_line *symbols, size_t count);
 
-/* The location of an address, from a table. */
+/* Looks the address up in the table and returns its location, as location_builder_add() does. The
+ * table may be closed afterwards. */
 struct symbolized_location location_builder_lookup(struct location_builder *builder,
 						   const struct symbol_table *table,
 						   uint64_t address);

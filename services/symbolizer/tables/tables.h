@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * tables - the symbol tables of this process: on disk, mapped, or known to be unavailable.
+ * tables - the store of symbol tables, by build id: files on disk that are mapped on use, and
+ * cached reasons why a build id has no table.
  *
- *     DIR/tables/6f3c1e8a...-1787479200123.table       built from a debug file of that generation
- *     DIR/tables/6f3c1e8a...-0.second                  a fallback: built from an executable
+ *     DIR/tables/6f3c1e8a...-1787479200123.table       BUILD_ID-GENERATION.table
+ *     DIR/tables/6f3c1e8a...-0.second                  a fallback: built from an executable, or
+ *                                                      without the dwz file
  *     DIR/work/0/                                      what worker 0 fetches and builds
- *     DIR/lock                                         one process at a time
+ *     DIR/lock                                         locked by the process that uses DIR
  *
- * A build id has one entry. tables_lookup() finds a table for a generation. If there is no table,
- * one caller starts the build with tables_begin() and the other callers wait. If there are too many
- * bytes or entries, the least recently used are evicted. A table that a caller has looked up stays
- * mapped until the caller releases it, even after an eviction. A table is verified when it is
- * mapped; a corrupt table is removed and built again. Any thread.
+ * A generation is the version of a build id's debug file at the debuginfo service; 0: the server
+ * has no generations, or no longer has the file. A build id has one entry. tables_lookup() finds
+ * the table for a generation. If there is no table, one caller starts the build with
+ * tables_begin() and ends it with tables_finish(); the other callers wait:
+ *
+ *     changes = tables_changes(tables);          before the lookup, so that no change is missed
+ *     lookup = tables_lookup(tables, id, generation);
+ *     if (lookup.state == TABLE_BUILDING)
+ *             tables_wait(tables, changes, deadline_ns), then look up again
+ *
+ * If the files exceed max_bytes or the entries exceed TABLES_MAX, the least recently used entries
+ * are evicted. A table that a caller has looked up stays mapped until the caller releases it, even
+ * after an eviction. A table is verified when it is mapped; tables_lookup() removes a corrupt file
+ * and returns TABLE_MISSING. Any thread, except tables_open() and tables_close().
  */
 #pragma once
 
@@ -22,7 +33,7 @@
 
 #include <pthread.h>
 
-/* No server could report the generation. */
+/* No server could report the generation: any table or reason matches. */
 #define GENERATION_UNKNOWN UINT64_MAX
 
 struct mapped_table {
@@ -45,53 +56,76 @@ struct tables {
 	struct table_entry *newest, *oldest;
 };
 
-/* ERR_LIMIT: another process uses the directory. */
+/*
+ * Creates the directory if needed and reads the list of its tables. `directory` is not kept.
+ * ERR_LIMIT: another process uses the directory; ERR_IO or ERR_NOT_FOUND: it cannot be created or
+ * opened. Nothing is open after a failure.
+ */
 bool tables_open(struct tables *tables, const char *directory, uint64_t max_bytes,
 		 struct err *err) MUST_CHECK;
+
+/* Frees all memory; the files stay. The caller must have released all tables and joined all threads
+ * that use them. Accepts a zeroed struct and one whose tables_open() failed. */
 void tables_close(struct tables *tables);
 
 enum table_state {
-	TABLE_READY,    /* `mapped` is the table */
-	TABLE_NEGATIVE, /* `reason` is why there is no table */
-	TABLE_BUILDING, /* it is being mapped or built: wait */
-	TABLE_MISSING,  /* a caller must start the build */
+	TABLE_READY,    /* `mapped` is the table for the generation */
+	TABLE_NEGATIVE, /* a recent build failed; `reason` says why */
+	TABLE_BUILDING, /* a thread maps or builds the table: call tables_wait() */
+	TABLE_MISSING,  /* no table and no build: call tables_begin() */
 };
 
 struct table_lookup {
 	enum table_state state;
-	enum name_reason reason;
-	struct mapped_table *mapped; /* unless READY: a table of another generation, or NULL */
-	bool is_refresh_due;         /* READY, but a better file should be looked for */
+	enum name_reason reason; /* set for TABLE_NEGATIVE only */
+	/* TABLE_READY: the table. Other states: a table of another generation that the caller may
+	 * use as a substitute, or NULL. The caller releases it in each state. */
+	struct mapped_table *mapped;
+	/* TABLE_READY with a fallback: the caller should try tables_begin(), for a better file */
+	bool is_refresh_due;
 };
 
-/* The caller must release `mapped` with tables_release(). May map a table from disk. */
+/* Cannot fail. Maps the table file if needed, which reads all of it. The caller must release
+ * `mapped` with tables_release(). */
 struct table_lookup tables_lookup(struct tables *tables, const struct build_id *id,
 				  uint64_t generation);
 
-/* `mapped` may be NULL. */
+/* Releases one reference. `mapped` may be NULL. */
 void tables_release(struct tables *tables, struct mapped_table *mapped);
 
-/* True: the caller must build the table, then call tables_finish(). False: another caller does. */
+/* True: the caller must build the table, then call tables_finish(), also if the build fails. False:
+ * another thread maps or builds the table. True does not mean that there is no table. */
 bool tables_begin(struct tables *tables, const struct build_id *id);
 
 /* The result of a build. */
 struct table_result {
-	enum name_reason reason; /* NAME_KNOWN: a table was built. NAME_PENDING: nothing was done */
+	/* NAME_KNOWN: a table was built. NAME_PENDING: the build was cancelled; the entry stays as
+	 * it was, and a waiter may begin the build. Other reasons are cached. */
+	enum name_reason reason;
 	uint64_t generation;
-	const char *file; /* the built table, a path below DIR; tables_finish() moves it */
+	const char *file; /* path of the built table, relative to DIR; for NAME_KNOWN */
 	bool is_fallback;
-	uint64_t ttl_ns; /* how long the reason is cached; 0: FAILED_SECONDS */
+	/* how long the reason is cached; 0: FAILED_SECONDS (symbolizer_limits.h) */
+	uint64_t ttl_ns;
 };
 
-/* End a build and wake all waiters. False, with the error: the table could not be stored. Then its
- * reason is NAME_TOO_LARGE (ERR_LIMIT) or NAME_UNAVAILABLE. */
+/*
+ * Ends a build and wakes all waiters. A built table is verified, its file is moved into
+ * DIR/tables, and it replaces the entry's table. `result` is borrowed during the call. False: the
+ * file could not be verified or moved, and stays where it was; the entry caches NAME_TOO_LARGE
+ * (ERR_LIMIT: more than max_bytes) or NAME_UNAVAILABLE (other codes). The caller only logs the
+ * error: the build is over in both cases.
+ */
 bool tables_finish(struct tables *tables, const struct build_id *id,
 		   const struct table_result *result, struct err *err);
 
-/* The number of changes so far. tables_wait() blocks until it is no longer `changes`; false: the
- * deadline (CLOCK_MONOTONIC) passed first. */
+/* How many times a table of any build id was mapped or a build ended. */
 uint64_t tables_changes(struct tables *tables);
+
+/* Blocks until tables_changes() differs from `changes`. False: the deadline (CLOCK_MONOTONIC, in
+ * nanoseconds) passed first. */
 bool tables_wait(struct tables *tables, uint64_t changes, uint64_t deadline_ns);
 
 enum { TABLES_METRICS = 4 };
+/* For the metrics page of the process. */
 extern struct metric *const tables_metrics[TABLES_METRICS];
