@@ -18,7 +18,7 @@ WRAPS = 1 << 64
 HOUR_MS = 3600_000
 DAY_MS = 24 * HOUR_MS
 GAUGE = ("memory:inuse_", "goroutine:", "threadcreate:")
-ALONE, SERIES, FLEET, GAUGES, DAY = range(5)  # the kinds of store/rollup.h
+ALONE, SERIES, FLEET, GAUGES, DAY = range(5)  # the kinds of store/compact/rollup.h
 SUMMED = "in chunks that were rolled up", "in their rollups"
 
 Sample = namedtuple("Sample", "series type time_ms value stack labels")

@@ -16,7 +16,7 @@ from harness import Cell, metrics, wait_until
 from otlp_messages import cpu_message, headers
 from test_fleet import Host, look, status
 
-RANGES_MAX = 1024  # of missing batches, lib/store/seen.h
+RANGES_MAX = 1024  # of missing batches, lib/store/write/received_set.h
 TICKS = 7
 
 

@@ -6,7 +6,8 @@
 
 enum { PARTITIONS_MAX = 4, MESSAGES_MAX = 1024 };
 
-/* A topic, how much of it is stored, and an ingester that follows poison.h. */
+/* A topic, how much of it is stored, and an ingester that follows
+ * ingester/consume/poison_internal.h. */
 struct world {
 	struct poison poison;
 	size_t partitions, len[PARTITIONS_MAX], stored[PARTITIONS_MAX];
