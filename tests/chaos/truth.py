@@ -13,7 +13,8 @@ SHOWN = 20   # sentences of a list
 HOUR_S = 3600
 
 OFFSETS = "SELECT partition, next_offset FROM consumer_offset WHERE topic = %s"
-HOSTS = """SELECT host, epoch, highest, missing::text, gap, sampled, lost, stored, duplicate_batches,
+HOSTS = """SELECT host, epoch, highest, missing::text, gap, sampled, lost, stored,
+    duplicate_batches,
     rejected_batches, rejected_samples, skipped FROM agent_status"""
 
 
