@@ -40,7 +40,7 @@ bool debuginfod_open(struct debuginfod *debuginfod, const struct debuginfod_opti
 void debuginfod_close(struct debuginfod *debuginfod);
 
 /* DEBUGINFOD_FETCHED: *ret_fd is an unlinked file, which the caller closes. Otherwise err is set,
- * and the outcome, not the code of err, says what to do.
+ * and the caller decides by the outcome, not by the code of err, whether to retry.
  */
 enum debuginfod_outcome debuginfod_fetch(struct debuginfod *debuginfod, const char *server,
 					 const char *build_id, enum debuginfod_kind kind,

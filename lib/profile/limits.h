@@ -24,7 +24,7 @@ enum {
 	VALUE_DEPTH_MAX = 8,     /* nesting of an attribute's value; deeper: the label is dropped */
 };
 
-/* Of a selector. Beyond them the selector is rejected with an error sentence. */
+/* Of a selector. A longer selector is rejected; a match that exceeds its bounds fails the query. */
 enum {
 	SELECTOR_MAX = 16384, /* bytes */
 	MATCHERS_MAX = 32,

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 /* Resizes an array to count * size bytes; `ptr` NULL: allocates. New bytes are not initialised.
- * Never NULL for a size above 0. The caller frees the result with free(). */
+ * `count` and `size` are above 0; the result is never NULL. The caller frees it with free(). */
 static inline void *heap_resize(void *ptr, size_t count, size_t size)
 {
 	void *resized = reallocarray(ptr, count, size);

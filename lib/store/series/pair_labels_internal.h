@@ -52,7 +52,8 @@ bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bou
 /* The label with that id, valid as long as the arena. NULL: not loaded, or not stored. */
 const struct label *pair_labels_get(const struct pair_labels *labels, int64_t id);
 
-/* Sets ERR_INVALID for a pair that is not stored; returns false. */
+/* For a caller that found a pair missing: sets err to ERR_INVALID, "a pair is not stored". Always
+ * false. */
 bool pair_labels_missing(struct err *err);
 
 /*

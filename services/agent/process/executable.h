@@ -46,8 +46,9 @@ struct executable_claim;
 
 enum executable_sink_of { EXECUTABLE_SINK_UPLOAD, EXECUTABLE_SINK_UNWIND, EXECUTABLE_SINK_COUNT };
 
-/* A sink receives each file once, while the file is open. offer NULL: the sink is unused. has_room
- * or has_plenty NULL: the sink always has room. forget NULL: the sink needs no notice. */
+/* A sink receives each file until it accepts the file, while the file is open. offer NULL: the sink
+ * is unused. has_room or has_plenty NULL: the sink always has room. forget NULL: the sink needs no
+ * notice. */
 struct executable_sink {
 	bool (*has_room)(void *self);
 	/* There is plenty of room: files that found no room may be offered again. */
