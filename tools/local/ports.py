@@ -11,6 +11,7 @@ from pathlib import Path
 from .say import Trouble
 
 FIRST, LAST = 20000, 32000
+RUNS = Path(__file__).resolve().parents[2] / ".run"
 
 
 def is_free(port):
@@ -23,10 +24,23 @@ def is_free(port):
     return True
 
 
+def chosen_by_fleets():
+    """The ports that the fleets of this checkout have chosen, in use or not."""
+    chosen = set()
+    for file in (RUNS / "ports.json", *RUNS.glob("*/ports.json")):
+        try:
+            chosen |= set(json.loads(file.read_text()).values())
+        except (OSError, ValueError):
+            pass  # the fleet has ended, or is writing the file
+    return chosen
+
+
 def any_free():
+    """A free port that no fleet of this checkout has chosen: its service may start later."""
+    chosen = chosen_by_fleets()
     for _ in range(1000):
         port = random.randint(FIRST, LAST)
-        if is_free(port):
+        if port not in chosen and is_free(port):
             return port
     raise Trouble(f"no free port was found on 127.0.0.1 between {FIRST} and {LAST}")
 
