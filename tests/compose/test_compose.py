@@ -239,7 +239,7 @@ def test_one_of_each_is_killed_and_no_query_fails_and_no_sample_is_lost(fleet, h
     sums = hosts.sums()
     total = sum(fleet.stacks('{comm="made"}').values())
     figure(f"one ingester, querier and symbolizer killed: {asked} queries, none failed; "
-           f"{sums['sampled']} samples sampled, {sums['stored']} stored, "
+           f"{sums['sampled']} sampled, {sums['stored']} stored, "
            f"{sums['duplicate']} came twice")
     assert sums["sampled"] == everything and total == everything * PERIOD
     assert not set(victims) & set(fleet.containers("ingester") + fleet.containers("querier"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Record real stacks for tests/unit/unwind_recorded_test.c and the fuzzer of the walk.
+"""Record real stacks for tests/unit/bpf/unwind_recorded_test.c and the fuzzer of the walk.
 
     tests/recorded/record_stacks.py [NAME...]      as root, after `make build`
 

@@ -5,11 +5,11 @@
  *     stack_record PERF_DATA any|signal|plt|vdso FILE     run by tests/recorded/record_stacks.py
  *
  * Among the complete stacks on which libdwfl and our walk agree, it selects the one through most
- * files, then with most frames. FILE is an input of tests/fuzz/unwind_fuzz.c: registers, process, a
- * page of mappings, three pages of a table, and the part of the stack that was read; words that are
- * text and were not read are zeroed. The mappings are moved next to each other in the addresses of
- * one table, which has the rows of all of them. It prints the frames of libdwfl, one per line:
- * address, FILE+ADDRESS.
+ * files, then with most frames. FILE is an input of tests/fuzz/bpf/unwind_fuzz.c: registers,
+ * process, a page of mappings, three pages of a table, and the part of the stack that was read;
+ * words that are text and were not read are zeroed. The mappings are moved next to each other in
+ * the addresses of one table, which has the rows of all of them. It prints the frames of libdwfl,
+ * one per line: address, FILE+ADDRESS.
  */
 #define UNWIND_MAY_GUESS false /* a capture has no code */
 #include "bpf/unwind.h"
