@@ -97,6 +97,9 @@ static enum error_type error_type_of(const struct api_request *request, struct e
 	case ERR_NONE:
 	case ERR_NOT_FOUND: /* the tables do not exist yet */
 	case ERR_IO:
+	case ERR_BUSY:
+	case ERR_TIMEOUT:
+	case ERR_CANCELLED:
 		break;
 	}
 	return ERROR_UNAVAILABLE;
