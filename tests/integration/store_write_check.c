@@ -307,6 +307,41 @@ static void an_interrupted_detach_is_finalized_later(void **state)
 	store_writer_close(&writer);
 }
 
+/* The names of the partitions of chunk_raw begin with those of chunk. */
+static void a_half_detached_raw_partition_does_not_keep_partitions_of_chunk(void **state)
+{
+	struct store_writer writer;
+	struct store_maintenance maintenance;
+	struct postgres other;
+	const struct postgres_options options = { .conninfo = postgres() };
+	int64_t count;
+	bool made;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	init_maintenance(&maintenance);
+	assert_good(postgres_open(&other, &options, &err), err);
+	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, now_ms() - 10 * DAY_MS, &made,
+				   &err),
+		    err);
+	assert_good(
+		partition_make(&writer.pg, PARTITION_CHUNK, now_ms() - 10 * DAY_MS, &made, &err),
+		err);
+	assert_good(postgres_exec(&other, "BEGIN; SELECT count(*) FROM chunk_raw", &err), err);
+
+	assert_good(store_maintenance_run(&maintenance, &err), err);
+
+	query_i64(&writer.pg,
+		  "SELECT count(*) FROM pg_inherits WHERE inhdetachpending "
+		  "AND inhparent = 'chunk_raw'::regclass",
+		  &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(maintenance.partitions_dropped, 1);
+	postgres_close(&other);
+	store_writer_close(&writer);
+}
+
 /* A writer that was suspended for an hour adds a row with that hour's arrival. */
 static void rows_added_while_a_partition_is_detached_are_kept(void **state)
 {
@@ -489,6 +524,7 @@ const struct CMUnitTest write_tests[] = {
 	TEST(drops_partitions_past_their_retention_only),
 	TEST(deletes_hosts_that_send_nothing_any_more),
 	TEST(an_interrupted_detach_is_finalized_later),
+	TEST(a_half_detached_raw_partition_does_not_keep_partitions_of_chunk),
 	TEST(rows_added_while_a_partition_is_detached_are_kept),
 	TEST(a_clock_that_is_ahead_drops_nothing),
 	TEST(continues_after_the_connection_was_lost),
