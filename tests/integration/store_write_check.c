@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
+#include "store/compact/compact.h"
 #include "store/limits.h"
 #include "store/maintenance/partition.h"
 #include "store_check.h"
@@ -307,6 +308,81 @@ static void an_interrupted_detach_is_finalized_later(void **state)
 	store_writer_close(&writer);
 }
 
+/* The names of the partitions of chunk_raw begin with those of chunk. */
+static void a_half_detached_raw_partition_does_not_keep_partitions_of_chunk(void **state)
+{
+	struct store_writer writer;
+	struct store_maintenance maintenance;
+	struct postgres other;
+	const struct postgres_options options = { .conninfo = postgres() };
+	int64_t count;
+	bool made;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	init_maintenance(&maintenance);
+	assert_good(postgres_open(&other, &options, &err), err);
+	assert_good(partition_make(&writer.pg, PARTITION_CHUNK_RAW, now_ms() - 10 * DAY_MS, &made,
+				   &err),
+		    err);
+	assert_good(
+		partition_make(&writer.pg, PARTITION_CHUNK, now_ms() - 10 * DAY_MS, &made, &err),
+		err);
+	assert_good(postgres_exec(&other, "BEGIN; SELECT count(*) FROM chunk_raw", &err), err);
+
+	assert_good(store_maintenance_run(&maintenance, &err), err);
+
+	query_i64(&writer.pg,
+		  "SELECT count(*) FROM pg_inherits WHERE inhdetachpending "
+		  "AND inhparent = 'chunk_raw'::regclass",
+		  &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(maintenance.partitions_dropped, 1);
+	postgres_close(&other);
+	store_writer_close(&writer);
+}
+
+/* The loop of the ingester waits after a failure; a result "found" would make it continue. */
+static void a_failing_compaction_finds_no_rows(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct random_options options = options_at(now_ms() - DAY_MS, 1);
+	struct store_compactor compactor;
+	struct store_writer writer;
+	struct store_flush result;
+	struct sample_set set;
+	bool found = false;
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	sample_set_init(&set, &arena);
+	random_set_fill(&set, &options);
+
+	struct store_flush_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	assert_good(postgres_exec(&writer.pg,
+				  "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS "
+				  "'BEGIN RAISE EXCEPTION ''no space''; END';"
+				  "CREATE TRIGGER fail BEFORE UPDATE ON chunk_raw "
+				  "FOR EACH ROW EXECUTE FUNCTION fail()",
+				  &err),
+		    err);
+	store_compactor_init(&compactor,
+			     &(struct store_compactor_options){ .postgres = postgres() });
+
+	assert_false(store_compact(&compactor, &found, &err));
+
+	assert_false(found);
+	assert_good(postgres_exec(&writer.pg, "DROP TRIGGER fail ON chunk_raw", &err), err);
+	assert_good(store_compact(&compactor, &found, &err), err);
+	assert_true(found);
+	store_compactor_close(&compactor);
+	store_writer_close(&writer);
+}
+
 /* A writer that was suspended for an hour adds a row with that hour's arrival. */
 static void rows_added_while_a_partition_is_detached_are_kept(void **state)
 {
@@ -489,6 +565,8 @@ const struct CMUnitTest write_tests[] = {
 	TEST(drops_partitions_past_their_retention_only),
 	TEST(deletes_hosts_that_send_nothing_any_more),
 	TEST(an_interrupted_detach_is_finalized_later),
+	TEST(a_half_detached_raw_partition_does_not_keep_partitions_of_chunk),
+	TEST(a_failing_compaction_finds_no_rows),
 	TEST(rows_added_while_a_partition_is_detached_are_kept),
 	TEST(a_clock_that_is_ahead_drops_nothing),
 	TEST(continues_after_the_connection_was_lost),

@@ -247,12 +247,13 @@ bool store_compact(struct store_compactor *compactor, bool *ret_found, struct er
 	};
 	uint64_t old_ms = clock_unix_ns() / NS_PER_MS - compactor->options.age_ms;
 
-	*ret_found = false;
+	bool found = false;
+
 	if (!connect(compactor, err))
 		return false;
-	for (size_t i = 0; i < ARRAY_LEN(jobs) && !*ret_found; i++)
-		if (!compact_job_run(jobs[i].kind, compactor, old_ms, jobs[i].counts, ret_found,
-				     err))
+	for (size_t i = 0; i < ARRAY_LEN(jobs) && !found; i++)
+		if (!compact_job_run(jobs[i].kind, compactor, old_ms, jobs[i].counts, &found, err))
 			return err_wrap(err, "%s", jobs[i].kind->what);
+	*ret_found = found;
 	return true;
 }

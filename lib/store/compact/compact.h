@@ -63,7 +63,7 @@ void store_compactor_close(struct store_compactor *compactor);
  * corrupt row was marked, or a missing partition was created: call again at once. *ret_found false:
  * no rows are due, or other ingesters have locked them.
  *
- * After a failure no row has changed; try again after a delay, whatever *ret_found is.
+ * A failure changes no row and leaves *ret_found as it was: try again after a delay.
  * ERR_NOT_FOUND: the tables do not exist yet. ERR_IO: PostgreSQL failed. ERR_CANCELLED: the job was
  * cancelled.
  */

@@ -18,6 +18,14 @@ struct retention_pass {
 	uint64_t dropped;
 };
 
+struct partition {
+	enum partition_table table;
+	str name;
+	uint64_t start_ms;
+	bool is_attached;
+	bool is_pending; /* a detach was begun and not finished */
+};
+
 static bool query_bool(struct postgres *pg, const char *sql, const struct postgres_param *params,
 		       size_t param_count, bool *ret_value, struct err *err)
 {
@@ -40,8 +48,8 @@ enum partition_ddl { DDL_DETACH, DDL_FINALIZE, DDL_DROP, DDL_COUNT };
  * after an interrupted detach, waits for queries with a lock that attaching a partition needs, and
  * DROP blocks queries of the partition: both have short timeouts.
  */
-static bool run_ddl(struct retention_pass *pass, enum partition_ddl ddl, const char *table,
-		    str partition, bool *ret_done, struct err *err)
+static bool run_ddl(struct retention_pass *pass, enum partition_ddl ddl,
+		    const struct partition *partition, bool *ret_done, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf sql = { .arena = &arena };
@@ -58,12 +66,12 @@ static bool run_ddl(struct retention_pass *pass, enum partition_ddl ddl, const c
 	switch (ddl) {
 	case DDL_DETACH:
 	case DDL_FINALIZE:
-		buf_format(&sql, "ALTER TABLE %s DETACH PARTITION " STR_FMT " %s%c", table,
-			   STR_ARG(partition), ddl == DDL_DETACH ? "CONCURRENTLY" : "FINALIZE",
-			   '\0');
+		buf_format(&sql, "ALTER TABLE %s DETACH PARTITION " STR_FMT " %s%c",
+			   partition_tables[partition->table].name, STR_ARG(partition->name),
+			   ddl == DDL_DETACH ? "CONCURRENTLY" : "FINALIZE", '\0');
 		break;
 	case DDL_DROP:
-		buf_format(&sql, "DROP TABLE " STR_FMT "%c", STR_ARG(partition), '\0');
+		buf_format(&sql, "DROP TABLE " STR_FMT "%c", STR_ARG(partition->name), '\0');
 		break;
 	case DDL_COUNT:
 		break;
@@ -130,22 +138,20 @@ static uint64_t retention_of(const struct retention *retention, enum partition_t
 	return (raw_ms > rollup_ms ? raw_ms : rollup_ms) + MS_PER_DAY;
 }
 
-static bool is_past(struct retention_pass *pass, enum partition_table table, str name,
-		    bool *ret_past, struct err *err)
+static bool is_past(struct retention_pass *pass, const struct partition *partition, bool *ret_past,
+		    struct err *err)
 {
+	enum partition_table table = partition->table;
 	uint64_t kept_ms = retention_of(pass->retention, table), now_ms = pass->retention->now_ms;
-	uint64_t start_ms, end_ms;
+	uint64_t end_ms = partition->start_ms + partition_tables[table].span_ms;
 	bool needed = false;
 
 	*ret_past = false;
-	if (!partition_name_parse(table, name, &start_ms))
-		return true;
-	end_ms = start_ms + partition_tables[table].span_ms;
 	if (end_ms + kept_ms > now_ms)
 		return table != PARTITION_CHUNK_RAW || end_ms + COMPACT_GRACE_MS > now_ms ||
-		       is_merged(pass, name, ret_past, err);
+		       is_merged(pass, partition->name, ret_past, err);
 	if ((table == PARTITION_SERIES || table == PARTITION_LABEL_PAIR) &&
-	    !day_is_needed(pass, start_ms, &needed, err))
+	    !day_is_needed(pass, partition->start_ms, &needed, err))
 		return false;
 	*ret_past = !needed;
 	return true;
@@ -155,43 +161,40 @@ static bool is_past(struct retention_pass *pass, enum partition_table table, str
  * A writer that was suspended for an hour may have added rows between the check and the detaching:
  * they must be in the table again. A partition that cannot be attached stays, for an operator.
  */
-static void attach_again(struct retention_pass *pass, enum partition_table table, str name)
+static void attach_again(struct retention_pass *pass, const struct partition *partition)
 {
-	uint64_t start_ms;
 	struct err err;
 
-	if (!partition_name_parse(table, name, &start_ms))
-		return; /* not a partition of ours */
-	if (partition_attach(pass->pg, table, name, &err))
-		log_info("partition attached again", "table=" STR_FMT, STR_ARG(name));
+	if (partition_attach(pass->pg, partition->table, partition->name, &err))
+		log_info("partition attached again", "table=" STR_FMT, STR_ARG(partition->name));
 	else
 		log_warn("partition not attached again", "table=" STR_FMT " error=\"%s\"",
-			 STR_ARG(name), err.msg);
+			 STR_ARG(partition->name), err.msg);
 }
 
 /* ret_done false: not now, and no other partition of the table while this detach is pending. */
-static bool drop_one(struct retention_pass *pass, enum partition_table table, str name,
-		     bool attached, bool pending, bool *ret_done, struct err *err)
+static bool drop_one(struct retention_pass *pass, const struct partition *partition, bool *ret_done,
+		     struct err *err)
 {
-	const char *name_of_table = partition_tables[table].name;
 	bool past;
 
 	*ret_done = true;
-	if (attached &&
-	    !run_ddl(pass, pending ? DDL_FINALIZE : DDL_DETACH, name_of_table, name, ret_done, err))
+	if (partition->is_attached &&
+	    !run_ddl(pass, partition->is_pending ? DDL_FINALIZE : DDL_DETACH, partition, ret_done,
+		     err))
 		return false;
 	if (!*ret_done)
 		return true;
-	if (!is_past(pass, table, name, &past, err))
+	if (!is_past(pass, partition, &past, err))
 		return false;
 	if (!past) {
-		attach_again(pass, table, name);
+		attach_again(pass, partition);
 		return true;
 	}
-	if (!run_ddl(pass, DDL_DROP, name_of_table, name, ret_done, err))
+	if (!run_ddl(pass, DDL_DROP, partition, ret_done, err))
 		return false;
 	if (*ret_done) {
-		log_info("partition dropped", "table=" STR_FMT, STR_ARG(name));
+		log_info("partition dropped", "table=" STR_FMT, STR_ARG(partition->name));
 		pass->dropped++;
 	}
 	return true;
@@ -216,18 +219,23 @@ static bool drop_past(struct retention_pass *pass, enum partition_table table, s
 	if (!postgres_query(pass->pg, sql, &name, 1, &rows, err))
 		return false;
 	for (size_t i = 0; i < rows.count && done; i++) {
-		str child = postgres_get(&rows, i, 0);
-		bool attached = postgres_get(&rows, i, 1).ptr[0];
-		bool pending = postgres_get(&rows, i, 2).ptr[0];
+		struct partition partition = {
+			.table = table,
+			.name = postgres_get(&rows, i, 0),
+			.is_attached = postgres_get(&rows, i, 1).ptr[0],
+			.is_pending = postgres_get(&rows, i, 2).ptr[0],
+		};
 		bool past;
 
-		if (!is_past(pass, table, child, &past, err))
+		/* The names of chunk_raw's partitions begin with "chunk_" as well. */
+		if (!partition_name_parse(table, partition.name, &partition.start_ms))
+			continue;
+		if (!is_past(pass, &partition, &past, err))
 			return false;
-		if (!past && !attached)
-			attach_again(pass, table, child);
-		if ((past || pending) &&
-		    !drop_one(pass, table, child, attached, pending, &done, err))
-			return err_wrap(err, "drop " STR_FMT, STR_ARG(child));
+		if (!past && !partition.is_attached)
+			attach_again(pass, &partition);
+		if ((past || partition.is_pending) && !drop_one(pass, &partition, &done, err))
+			return err_wrap(err, "drop " STR_FMT, STR_ARG(partition.name));
 	}
 	return true;
 }

@@ -235,24 +235,6 @@ static bool anything_left(const struct flush *flush)
 	return false;
 }
 
-static void move_revisions(struct flush *flush)
-{
-	struct map moved = { .arena = &flush->arena };
-
-	for (size_t i = 0; i < flush->part_count; i++) {
-		for (size_t j = 0; !flush->parts[i].lost && j < flush->parts[i].host_count; j++) {
-			struct store_host *host = flush->parts[i].hosts[j];
-			void **entry =
-				map_at(&moved, (str){ (const char *)&flush->parts[i].hosts[j],
-						      sizeof(struct store_host *) });
-
-			if (!*entry)
-				host->revision++;
-			*entry = host;
-		}
-	}
-}
-
 /* Data exceptions, violated constraints, exceeded limits; but not a missing partition. */
 static bool is_rejected(const struct postgres *pg)
 {
@@ -278,6 +260,7 @@ static bool try_flush(struct flush *flush, bool *ret_lost, struct err *err)
 	if (!store_writer_connect(flush->writer, err))
 		return false;
 	writer_rows_make(flush);
+	fence_groups_init(&flush->groups, flush->parts, flush->part_count, &flush->arena);
 	if (!need_partitions(flush, err))
 		return false;
 	if (writer_series_put(flush, err) && transact(flush, ret_lost, err))
@@ -320,7 +303,8 @@ bool store_writer_flush(struct store_writer *writer, struct store_flush_part *pa
 		if (again)
 			clear_caches(writer);
 		if (good && !lost) {
-			move_revisions(&flush);
+			for (size_t i = 0; i < flush.groups.host_count; i++)
+				flush.groups.hosts[i].host->revision++;
 			*ret_flush = flush.result;
 		}
 		arena_free(&flush.arena);

@@ -1,74 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/write/writer_fence_internal.h"
 
-/*
- * The distinct hosts of all parts, sorted: two ingesters with the same hosts lock the rows in the
- * same order and cannot deadlock.
- */
-struct fence_hosts {
-	struct store_host **items;
-	size_t len;
-};
-
-static int compare_hosts(const void *a, const void *b)
+static void lose_part(struct flush *flush, size_t part)
 {
-	const struct store_host *x = *(struct store_host *const *)a;
-	const struct store_host *y = *(struct store_host *const *)b;
-	int by = str_compare(x->host, y->host);
-
-	return by ? by : (x->epoch > y->epoch) - (x->epoch < y->epoch);
-}
-
-static struct fence_hosts hosts_of(struct flush *flush)
-{
-	struct fence_hosts hosts = { 0 };
-	size_t all = 0;
-
-	for (size_t i = 0; i < flush->part_count; i++)
-		all += flush->parts[i].host_count;
-	hosts.items = arena_array(&flush->arena, struct store_host *, all);
-	all = 0;
-	for (size_t i = 0; i < flush->part_count; i++)
-		for (size_t j = 0; !flush->parts[i].lost && j < flush->parts[i].host_count; j++)
-			hosts.items[all++] = flush->parts[i].hosts[j];
-	if (all)
-		qsort(hosts.items, all, sizeof(*hosts.items), compare_hosts);
-	for (size_t i = 0; i < all; i++)
-		if (!hosts.len || compare_hosts(&hosts.items[hosts.len - 1], &hosts.items[i]) != 0)
-			hosts.items[hosts.len++] = hosts.items[i];
-	return hosts;
-}
-
-static bool references_host(const struct store_flush_part *part, const struct store_host *host)
-{
-	for (size_t i = 0; i < part->host_count; i++)
-		if (compare_hosts(&part->hosts[i], &host) == 0)
-			return true;
-	return false;
-}
-
-static void lose_part(struct flush *flush, struct store_flush_part *part);
-
-static void lose_host(struct flush *flush, const struct store_host *host)
-{
-	for (size_t i = 0; i < flush->part_count; i++)
-		if (references_host(&flush->parts[i], host))
-			lose_part(flush, &flush->parts[i]);
-}
-
-/*
- * The counts of a host include all parts that reference it. If one part is lost, the counts are
- * wrong, so the other parts that reference one of its hosts are lost as well, recursively. A part
- * is lost only once, so the recursion ends.
- */
-static void lose_part(struct flush *flush, struct store_flush_part *part)
-{
-	if (part->lost)
-		return;
-	part->lost = true;
-	flush->writer->fences_lost++;
-	for (size_t i = 0; i < part->host_count; i++)
-		lose_host(flush, part->hosts[i]);
+	flush->writer->fences_lost += fence_groups_lose(&flush->groups, flush->parts, part);
 }
 
 /*
@@ -144,12 +79,11 @@ static void fill_host(struct host_columns *columns, size_t i, const struct store
 	columns->last_seen[i] = host->last_seen_ms;
 }
 
-static bool query_hosts(struct flush *flush, const struct fence_hosts *hosts,
-			struct postgres_rows *ret_rows, struct err *err)
+static bool query_hosts(struct flush *flush, struct postgres_rows *ret_rows, struct err *err)
 {
 	struct arena *arena = &flush->arena;
 	struct host_columns columns;
-	size_t n = hosts->len;
+	size_t n = flush->groups.host_count;
 
 	for (size_t i = 0; i < HOST_NUMBERS; i++)
 		columns.numbers[i] = arena_array(arena, int64_t, n);
@@ -158,7 +92,7 @@ static bool query_hosts(struct flush *flush, const struct fence_hosts *hosts,
 	columns.statuses = arena_array(arena, str, n);
 	columns.last_seen = arena_array(arena, uint64_t, n);
 	for (size_t i = 0; i < n; i++)
-		fill_host(&columns, i, hosts->items[i], arena);
+		fill_host(&columns, i, flush->groups.hosts[i].host, arena);
 
 	const struct postgres_param params[] = {
 		postgres_texts(arena, columns.texts[0], n),
@@ -189,31 +123,26 @@ static bool query_hosts(struct flush *flush, const struct fence_hosts *hosts,
 bool writer_fence_put_hosts(struct flush *flush, bool *ret_lost, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	struct fence_hosts hosts = hosts_of(flush);
-	struct map stored = { .arena = &flush->arena };
+	const struct fence_groups *groups = &flush->groups;
+	bool *stored = arena_array(&flush->arena, bool, groups->host_count);
 
 	*ret_lost = false;
-	if (hosts.len == 0)
+	if (groups->host_count == 0)
 		return true;
-	if (!query_hosts(flush, &hosts, &rows, err))
+	if (!query_hosts(flush, &rows, err))
 		return err_wrap(err, "store the state of hosts");
 	for (size_t i = 0; i < rows.count; i++) {
-		struct store_host key = { .host = postgres_get(&rows, i, 0),
-					  .epoch = (uint64_t)postgres_get_i64(&rows, i, 1) };
-		str text = str_format(&flush->arena, "%ju/" STR_FMT, (uintmax_t)key.epoch,
-				      STR_ARG(key.host));
+		const struct fence_host *host = fence_groups_host(
+			groups, postgres_get(&rows, i, 0), (uint64_t)postgres_get_i64(&rows, i, 1));
 
-		*map_at(&stored, text) = flush;
+		if (host)
+			stored[host - groups->hosts] = true;
 	}
-	for (size_t i = 0; i < hosts.len && rows.count < hosts.len; i++) {
-		str text =
-			str_format(&flush->arena, "%ju/" STR_FMT, (uintmax_t)hosts.items[i]->epoch,
-				   STR_ARG(hosts.items[i]->host));
-
-		if (map_get(&stored, text))
+	for (size_t i = 0; i < groups->host_count; i++) {
+		if (stored[i])
 			continue;
 		*ret_lost = true;
-		lose_host(flush, hosts.items[i]);
+		lose_part(flush, groups->hosts[i].part);
 	}
 	return true;
 }
@@ -262,7 +191,7 @@ static bool compare_offsets(struct flush *flush, bool *ret_lost, struct err *err
 		found[part - flush->parts] = true;
 		if (part->from.next != postgres_get_i64(&rows, i, 1)) {
 			*ret_lost = true;
-			lose_part(flush, part);
+			lose_part(flush, (size_t)(part - flush->parts));
 		}
 	}
 	for (size_t i = 0; i < flush->part_count; i++) {
@@ -270,7 +199,7 @@ static bool compare_offsets(struct flush *flush, bool *ret_lost, struct err *err
 
 		if (!part->lost && !found[i] && part->from.next >= 0) {
 			*ret_lost = true;
-			lose_part(flush, part);
+			lose_part(flush, i);
 		}
 	}
 	return true;
@@ -339,7 +268,7 @@ bool writer_fence_put_offsets(struct flush *flush, bool *ret_lost, struct err *e
 		if (flush->parts[i].lost || stored[i])
 			continue;
 		*ret_lost = true;
-		lose_part(flush, &flush->parts[i]);
+		lose_part(flush, i);
 	}
 	return true;
 }

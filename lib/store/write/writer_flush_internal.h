@@ -7,12 +7,14 @@
 #pragma once
 
 #include "base/vec.h"
+#include "store/write/fence_groups_internal.h"
 #include "store/write/writer.h"
 
 struct flush {
 	struct store_writer *writer;
 	struct store_flush_part *parts; /* of the caller; parts marked `lost` are skipped */
 	size_t part_count;
+	struct fence_groups groups;
 	struct arena arena; /* memory of one attempt */
 	uint64_t now_ms;    /* Unix ms: time of arrival of the rows */
 	struct store_flush result;
