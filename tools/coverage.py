@@ -81,7 +81,6 @@ PURE = {
 # Modules that look pure and have no unit test (a name, or a pattern of names) -> the reason.
 APART = {
     "lib/store/write/writer_rows": "a step of the writer; tests/integration/test_store.py",
-    "services/debuginfo/error_response": "writes a response; test_debuginfo*.py",
     "services/ingester/metrics": "a table of metrics, no code",
     "services/querier/api/error_response": "writes a response; test_querier.py",
 }

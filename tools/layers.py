@@ -97,8 +97,9 @@ MAY_USE = {
         "services/symbolizer services/symbolizer/tables services/symbolizer/shared_cache "
         "services/symbolizer/build",
     "services/symbolizer/main":
-        "lib/server/metrics lib/server/daemon services/symbolizer services/symbolizer/tables "
-        "services/symbolizer/shared_cache services/symbolizer/build services/symbolizer/api",
+        "lib/server/json lib/server/metrics lib/server/daemon services/symbolizer "
+        "services/symbolizer/tables services/symbolizer/shared_cache services/symbolizer/build "
+        "services/symbolizer/api",
     "services/querier": "",
     "services/querier/pool":
         "lib/base lib/server/metrics lib/store lib/store/scan services/querier",
