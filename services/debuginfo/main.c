@@ -4,13 +4,13 @@
  * proxy for other debuginfod servers.
  */
 #include "debuginfo/debuginfo_limits.h"
-#include "debuginfo/error_response.h"
 #include "debuginfo/files_sweep.h"
 #include "debuginfo/handler_buildid.h"
 #include "debuginfo/handler_generations.h"
 #include "debuginfo/handler_upload.h"
 #include "debuginfo/upstream.h"
 #include "server/daemon.h"
+#include "server/json/json_error.h"
 #include "server/metrics/metrics.h"
 
 #include <sys/resource.h>
@@ -110,7 +110,7 @@ static bool serve_until_stop(struct debuginfo_service *service,
 					       .route_count = ARRAY_LEN(routes),
 					       .self = service,
 					       .ready = is_ready,
-					       .error_body = error_response_unhandled,
+					       .error_body = json_error_unhandled,
 					       .connections = CONNECTIONS,
 					       .periodic = sweep,
 					       .period_ms = RESCAN_SECONDS * 1000 };

@@ -3,6 +3,7 @@
  * decima-symbolizer - resolves addresses to functions, files, lines and inlined calls.
  */
 #include "server/daemon.h"
+#include "server/json/json_error.h"
 #include "server/metrics/metrics.h"
 #include "symbolizer/api/handler_symbolize.h"
 #include "symbolizer/api/resolver.h"
@@ -81,7 +82,7 @@ static bool serve_until_stop(struct symbolizer_service *service,
 	const struct daemon_service wanted = { .routes = routes,
 					       .route_count = ARRAY_LEN(routes),
 					       .self = service,
-					       .error_body = handler_symbolize_unhandled,
+					       .error_body = json_error_unhandled,
 					       .connections = CONNECTIONS_MAX };
 
 	return daemon_serve_until_stop(settings, &wanted, err);
@@ -105,7 +106,7 @@ static bool open_tables(struct symbolizer_service *service, const struct setting
 			return realpath(path, service->directory) ||
 			       err_errno(err, "find %s", path);
 		}
-		if (err->code != ERR_LIMIT)
+		if (err->code != ERR_BUSY)
 			return false;
 	}
 	return false;
