@@ -38,7 +38,8 @@ static const struct conf_key keys[] = {
 	  .offset = offsetof(struct settings, redis),
 	  .fallback = "",
 	  .help = "Redis that replicas use to share names: HOST:PORT, or "
-		  "redis://USER:PASSWORD@HOST:PORT/NUMBER. If empty, replicas share nothing." },
+		  "redis://USER:PASSWORD@HOST:PORT/NUMBER, percent-encoded. If empty, replicas "
+		  "share nothing." },
 	{ .flag = "state-directory",
 	  .type = CONF_STR,
 	  .offset = offsetof(struct settings, state_directory),
