@@ -137,7 +137,7 @@ WRAPPED_BY = {
     "jansson.h": ("lib/server/json/",),
     "curl/": ("lib/client/fetch", "lib/client/redis_address"),
     "pcre2.h": ("lib/profile/matcher",),
-    "xxhash.h": ("lib/base/hash", "lib/base/map"),
+    "xxhash.h": ("lib/base/hash",),
     "libelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
     "gelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
     "elfutils/": ("lib/elf/", "lib/client/debuginfod"),

@@ -44,8 +44,10 @@ enum {
 
 /* Of POST /symbolize. A request beyond them is rejected; a response never exceeds them. */
 enum {
-	SYMBOLIZE_BINARIES_MAX = 10000,   /* build ids */
-	SYMBOLIZE_ADDRESSES_MAX = 100000, /* addresses of all build ids together */
-	SYMBOLIZE_LINES_MAX = 1 << 20,    /* lines of all addresses together */
-	SYMBOLIZE_BYTES_MAX = 64 << 20,   /* bytes of a response */
+	SYMBOLIZE_BINARIES_MAX = 10000,            /* build ids */
+	SYMBOLIZE_ADDRESSES_MAX = 100000,          /* addresses of all build ids together */
+	SYMBOLIZE_LINES_MAX = 1 << 20,             /* lines of all addresses together */
+	SYMBOLIZE_BYTES_MAX = 64 << 20,            /* bytes of a response */
+	SYMBOLIZE_REQUEST_MEMORY_MAX = 16 << 20,   /* bytes of memory to unpack a request */
+	SYMBOLIZE_RESPONSE_MEMORY_MAX = 512 << 20, /* bytes of memory to unpack a response */
 };

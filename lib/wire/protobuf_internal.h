@@ -2,8 +2,9 @@
 /*
  * protobuf - protobuf-c with an arena as its allocator.
  *
- * Only for trusted or small messages: protobuf-c recurses without limit and allocates a struct for
- * each empty message. Untrusted messages are read by a decoder with bounds (otlp_reader.c).
+ * Unbounded allocation is only for trusted or small messages, as protobuf-c allocates a struct for
+ * each empty message: others get a budget. Messages of a recursive type are read by a decoder with
+ * bounds (otlp_reader.c), because protobuf-c recurses without limit.
  */
 #pragma once
 
@@ -24,6 +25,30 @@ static inline void protobuf_free(void *arena, void *p)
 static inline ProtobufCAllocator protobuf_allocator(struct arena *arena)
 {
 	return (ProtobufCAllocator){ protobuf_alloc, protobuf_free, arena };
+}
+
+/* A bound on the memory of a message that is unpacked. */
+struct protobuf_budget {
+	struct arena *arena;
+	size_t left;      /* bytes */
+	bool is_exceeded; /* an allocation was refused, so nothing was unpacked */
+};
+
+static inline void *protobuf_budget_alloc(void *self, size_t size)
+{
+	struct protobuf_budget *budget = self;
+
+	if (size > budget->left) {
+		budget->is_exceeded = true;
+		return NULL;
+	}
+	budget->left -= size;
+	return arena_alloc(budget->arena, size, 1, _Alignof(uint64_t));
+}
+
+static inline ProtobufCAllocator protobuf_bounded_allocator(struct protobuf_budget *budget)
+{
+	return (ProtobufCAllocator){ protobuf_budget_alloc, protobuf_free, budget };
 }
 
 /* Text fields are declared as bytes; convert them from and to str, without a copy. */

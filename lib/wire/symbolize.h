@@ -3,8 +3,8 @@
  * symbolize - encodes and decodes the request and the response of POST /symbolize, between querier
  * and symbolizer (proto/symbolize.proto).
  *
- * Both sides use plain structs; decoded texts borrow from the bytes. The decoders check every count
- * against limits.h before they allocate, so the bytes may be untrusted.
+ * Both sides use plain structs; what is decoded is in the arena. The decoders bound their memory
+ * before each allocation, and every count, by limits.h, so the bytes may be untrusted.
  */
 #pragma once
 
@@ -69,7 +69,8 @@ struct symbolize_response {
 str symbolize_request_write(const struct symbolize_request *request, struct arena *arena);
 str symbolize_response_write(const struct symbolize_response *response, struct arena *arena);
 
-/* ERR_INVALID: not such a message. ERR_LIMIT: a count exceeds its bound in limits.h. */
+/* ERR_INVALID: not such a message. ERR_LIMIT: a count or the memory exceeds its bound in limits.h.
+ */
 bool symbolize_request_read(str bytes, struct symbolize_request *ret_request, struct arena *arena,
 			    struct err *err) MUST_CHECK;
 bool symbolize_response_read(str bytes, struct symbolize_response *ret_response,

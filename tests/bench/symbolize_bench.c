@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * symbolize_bench - measures symbolization of a query that finds all symbols in the cache.
+ * symbolize_bench - measures symbolization of a query.
  *
  * The merge has 100,000 addresses in 200 binaries, as ten minutes of a hundred hosts, with one to
- * four lines for each address. Prints medians of CPU time: of the cache lookup, and of symbolizing
- * the merge by function (flame graph, table, collapsed) and by address (pprof).
+ * four lines for each address. Prints medians of CPU time: of the lookup with an empty cache
+ * (request and response pass over the wire, without the work of the symbolizer), of encoding and
+ * decoding alone, of the lookup with a full cache, and of symbolizing the merge by function (flame
+ * graph, table, collapsed) and by address (pprof).
  *
  *     symbolize_bench [STACKS]
  */
@@ -45,14 +47,12 @@ static struct symbolized_line line_of(uint64_t draw, struct arena *arena)
 }
 
 /* Five addresses of a binary are in one function, like those of a loop. */
-static bool query(void *self, const struct symbolize_request *request,
-		  const struct store_bounds *bounds, struct arena *arena,
-		  struct symbolize_response *ret_response, struct err *err)
+static struct symbolize_response respond(const struct symbolize_request *request,
+					 struct arena *arena)
 {
 	struct symbolized_binary *binaries =
 		arena_array(arena, struct symbolized_binary, request->binary_count);
 
-	(void)self, (void)bounds, (void)err;
 	for (size_t i = 0; i < request->binary_count; i++) {
 		const struct symbolize_binary *requested = &request->binaries[i];
 		struct symbolized_location *locations =
@@ -71,7 +71,41 @@ static bool query(void *self, const struct symbolize_request *request,
 		binaries[i] = (struct symbolized_binary){ 1, NAME_KNOWN, locations,
 							  requested->address_count };
 	}
-	*ret_response = (struct symbolize_response){ binaries, request->binary_count };
+	return (struct symbolize_response){ binaries, request->binary_count };
+}
+
+/* CPU time of the symbolizer's side, and of the wire on the querier's side. */
+struct source_times {
+	uint64_t symbolizer_ns, wire_ns;
+	size_t response_bytes, decoded_bytes;
+};
+
+static bool query(void *self, const struct symbolize_request *request,
+		  const struct store_bounds *bounds, struct arena *arena,
+		  struct symbolize_response *ret_response, struct err *err)
+{
+	struct source_times *times = self;
+	uint64_t began_ns = clock_cpu_ns(), sent_ns, answered_ns;
+	str bytes = symbolize_request_write(request, arena);
+	struct symbolize_request received;
+	struct symbolize_response response;
+	AUTO_ARENA symbolizer = { 0 };
+	size_t before;
+
+	(void)bounds;
+	sent_ns = clock_cpu_ns();
+	if (!symbolize_request_read(bytes, &received, &symbolizer, err))
+		return false;
+	response = respond(&received, &symbolizer);
+	bytes = symbolize_response_write(&response, arena);
+	before = arena->size;
+	answered_ns = clock_cpu_ns();
+	if (!symbolize_response_read(bytes, ret_response, arena, err))
+		return false;
+	times->symbolizer_ns += answered_ns - sent_ns;
+	times->wire_ns += sent_ns - began_ns + clock_cpu_ns() - answered_ns;
+	times->response_bytes += bytes.len;
+	times->decoded_bytes += arena->size - before;
 	return true;
 }
 
@@ -145,16 +179,43 @@ static double median_ms(uint64_t *ns)
 	return (double)ns[middle] / 1e6;
 }
 
-enum stage { LOOKUP, BY_FUNCTION, BY_ADDRESS, STAGES };
+enum stage { MISSING, WIRE, LOOKUP, BY_FUNCTION, BY_ADDRESS, STAGES };
 
-static void run(struct symbolization *symbolization, struct merge *merge, uint64_t ns[STAGES],
-		size_t *ret_stacks)
+static void symbolization_open(struct symbolization *symbolization, struct source_times *times)
+{
+	*times = (struct source_times){ 0 };
+	symbolization_init(symbolization, &(struct symbolization_options){
+						  .source = { .query = query, .self = times },
+						  .timeout_ns = 600 * NS_PER_SECOND,
+						  .cache_max_bytes = UINT64_C(1) << 30 });
+}
+
+static uint64_t lookup_ns(struct symbolization *symbolization, struct merge *merge)
 {
 	const struct store_bounds unbound = { 0 };
 	struct symbol_lookup lookup = { 0 };
 	struct err err = { 0 };
 	uint64_t began_ns = clock_cpu_ns();
 
+	if (!symbol_lookup_run(&lookup, symbolization, merge, &unbound, &err))
+		abort();
+	symbol_lookup_done(&lookup);
+	return clock_cpu_ns() - began_ns;
+}
+
+static void run(struct symbolization *symbolization, struct source_times *times,
+		struct merge *merge, uint64_t ns[STAGES], size_t *ret_stacks)
+{
+	const struct store_bounds unbound = { 0 };
+	struct symbol_lookup lookup = { 0 };
+	struct err err = { 0 };
+	uint64_t began_ns;
+
+	symbolization_done(symbolization);
+	symbolization_open(symbolization, times);
+	ns[MISSING] = lookup_ns(symbolization, merge) - times->symbolizer_ns;
+	ns[WIRE] = times->wire_ns;
+	began_ns = clock_cpu_ns();
 	if (!symbol_lookup_run(&lookup, symbolization, merge, &unbound, &err))
 		abort();
 	ns[LOOKUP] = clock_cpu_ns() - began_ns;
@@ -175,35 +236,35 @@ static void run(struct symbolization *symbolization, struct merge *merge, uint64
 
 int main(int argc, char **argv)
 {
-	static const char *const names[STAGES] = { "cache", "by function", "by address" };
+	static const char *const names[STAGES] = { "missing", "wire", "cache", "by function",
+						   "by address" };
 	static uint64_t ns[STAGES][ROUNDS];
 	uint64_t stacks = 200000;
 	size_t left[STAGES] = { 0 };
 	AUTO_ARENA arena = { 0 };
 	struct symbolization symbolization;
+	struct source_times times;
 	struct merge merge;
 
 	if (argc > 1 && !str_to_u64(str_from(argv[1]), &stacks))
 		return EXIT_FAILURE;
-	symbolization_init(&symbolization,
-			   &(struct symbolization_options){ .source = { .query = query },
-							    .timeout_ns = 600 * NS_PER_SECOND,
-							    .cache_max_bytes = UINT64_C(1) << 30 });
+	symbolization_open(&symbolization, &times);
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, UINT64_C(8) << 30, &arena);
 	fill(&merge, stacks);
 	for (size_t i = 0; i < ROUNDS; i++) {
 		uint64_t turn_ns[STAGES];
 
-		run(&symbolization, &merge, turn_ns,
-		    left); /* the first run fills the cache; it is not the median */
+		run(&symbolization, &times, &merge, turn_ns, left);
 		for (size_t j = 0; j < STAGES; j++)
 			ns[j][i] = turn_ns[j];
 	}
 	printf("%d addresses, %zu stacks of %d frames, cache of %zu MB\n", ADDRESSES,
 	       merge.set.stacks.len, DEPTH, symbolization.cache.bytes >> 20);
+	printf("responses of %zu KB, decoded %zu KB\n", times.response_bytes >> 10,
+	       times.decoded_bytes >> 10);
 	for (size_t i = 0; i < STAGES; i++)
 		printf("%-12s %7.1f ms, %zu stacks\n", names[i], median_ms(ns[i]),
-		       i == LOOKUP ? merge.set.stacks.len : left[i]);
+		       i <= LOOKUP ? merge.set.stacks.len : left[i]);
 	symbolization_done(&symbolization);
 	return 0;
 }

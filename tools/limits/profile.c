@@ -46,6 +46,10 @@ static const struct limit rows[] = {
 	      "further addresses have no name, with the reason `too_large`"),
 	LIMIT(SYMBOLIZE_BYTES_MAX, BYTES, "the response",
 	      "further addresses have no name, with the reason `too_large`"),
+	LIMIT(SYMBOLIZE_REQUEST_MEMORY_MAX, BYTES, "memory to unpack a request in protobuf",
+	      "422 `execution` with a sentence"),
+	LIMIT(SYMBOLIZE_RESPONSE_MEMORY_MAX, BYTES, "memory to unpack a response in protobuf",
+	      "the addresses have no name, with the reason `no_response`"),
 };
 
 const struct limit_table profile_limits = TABLE("lib/profile/limits.h", rows);

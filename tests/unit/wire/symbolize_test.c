@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Compares with protobuf-c, which decodes what we encode and encodes what we decode.
+ * The bytes are those of proto/symbolize.proto, which older peers decode and encode.
  */
 #include "support/test.h"
 #include "wire/protobuf_internal.h"
@@ -184,6 +184,27 @@ static void more_than_a_limit_is_rejected_with_the_limit(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
+/* Two bytes for each empty binary, of which protobuf-c makes a struct of 72 bytes. */
+static void memory_has_a_bound_before_the_counts_are_checked(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	AUTO_ARENA decoded = { 0 };
+	size_t len = SYMBOLIZE_REQUEST_MEMORY_MAX / 16;
+	char *bytes = arena_array(&arena, char, len);
+	struct symbolize_request got = { .binary_count = 7 };
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < len; i += 2)
+		bytes[i] = 0x0a;
+	assert_false(symbolize_request_read((str){ bytes, len }, &got, &decoded, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	assert_string_equal(err.msg,
+			    "a request for names that needs more than 16777216 bytes of memory");
+	assert_true(decoded.size < (size_t)SYMBOLIZE_REQUEST_MEMORY_MAX * 2);
+	assert_int_equal(got.binary_count, 7);
+}
+
 static void an_index_outside_the_texts_is_rejected(void **state)
 {
 	static const char bad[] = "\x0a\x00\x12\x06\x1a\x04\x0a\x02\x08\x01";
@@ -208,5 +229,6 @@ RUN_TESTS(TEST(decodes_the_request_that_it_encoded), TEST(decodes_the_response_t
 	  TEST(texts_may_follow_their_references_and_addresses_be_unpacked),
 	  TEST(every_truncation_is_rejected_or_decodes_to_less),
 	  TEST(more_than_a_limit_is_rejected_with_the_limit),
+	  TEST(memory_has_a_bound_before_the_counts_are_checked),
 	  TEST(an_index_outside_the_texts_is_rejected),
 	  TEST(every_reason_has_a_name_and_a_sentence))
