@@ -97,8 +97,9 @@ MAY_USE = {
         "services/symbolizer services/symbolizer/tables services/symbolizer/shared_cache "
         "services/symbolizer/build",
     "services/symbolizer/main":
-        "lib/server/metrics lib/server/daemon services/symbolizer services/symbolizer/tables "
-        "services/symbolizer/shared_cache services/symbolizer/build services/symbolizer/api",
+        "lib/server/json lib/server/metrics lib/server/daemon services/symbolizer "
+        "services/symbolizer/tables services/symbolizer/shared_cache services/symbolizer/build "
+        "services/symbolizer/api",
     "services/querier": "",
     "services/querier/pool":
         "lib/base lib/server/metrics lib/store lib/store/scan services/querier",
@@ -136,7 +137,7 @@ WRAPPED_BY = {
     "jansson.h": ("lib/server/json/",),
     "curl/": ("lib/client/fetch",),
     "pcre2.h": ("lib/profile/matcher",),
-    "xxhash.h": ("lib/base/hash", "lib/base/map"),
+    "xxhash.h": ("lib/base/hash",),
     "libelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
     "gelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
     "elfutils/": ("lib/elf/", "lib/client/debuginfod"),

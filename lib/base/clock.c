@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 
-#include <time.h>
-
 static uint64_t now(clockid_t clock)
 {
 	struct timespec ts;
 
 	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
+	return clock_timespec_ns(ts);
 }
 
 uint64_t clock_unix_ns(void)
@@ -28,10 +26,7 @@ uint64_t clock_cpu_ns(void)
 
 void clock_sleep_ms(uint64_t ms)
 {
-	struct timespec ts = {
-		.tv_sec = (time_t)(ms / 1000),
-		.tv_nsec = (long)(ms % 1000 * NS_PER_MS),
-	};
+	struct timespec ts = clock_timespec(ms * NS_PER_MS);
 
 	nanosleep(&ts, NULL);
 }

@@ -6,10 +6,24 @@
 
 #include "base/base.h"
 
+#include <time.h>
+
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define NS_PER_MS     UINT64_C(1000000)
 #define MS_PER_HOUR   UINT64_C(3600000)
 #define MS_PER_DAY    UINT64_C(86400000)
+
+/* The same time in both forms. No negative times. */
+static inline struct timespec clock_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_SECOND),
+				  .tv_nsec = (long)(ns % NS_PER_SECOND) };
+}
+
+static inline uint64_t clock_timespec_ns(struct timespec time)
+{
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+}
 
 /* Nanoseconds since 1970-01-01 UTC: for timestamps that users or other hosts see. May jump. */
 uint64_t clock_unix_ns(void);

@@ -2,28 +2,18 @@
 #include "base/queue.h"
 
 #include "base/clock.h"
+#include "base/cond.h"
+#include "base/heap.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <time.h>
 
 void queue_init(struct queue *queue, size_t cap)
 {
-	pthread_condattr_t attr;
-
 	assert(cap > 0);
 	*queue = (struct queue){ .cap = cap };
 	pthread_mutex_init(&queue->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&queue->filled, &attr);
-	pthread_condattr_destroy(&attr);
-	queue->items = calloc(cap, sizeof(*queue->items));
-	if (!queue->items) { /* GCOVR_EXCL_START: the process aborts and writes no coverage counts
-			      */
-		fputs("out of memory\n", stderr);
-		abort();
-	} /* GCOVR_EXCL_STOP */
+	pthread_cond_init(&queue->filled, NULL);
+	queue->items = heap_array(void *, cap);
 }
 
 void queue_done(struct queue *queue)
@@ -54,15 +44,11 @@ bool queue_push(struct queue *queue, void *item)
 bool queue_pop(struct queue *queue, void **ret_item, uint64_t timeout_ms)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
-	struct timespec deadline = {
-		.tv_sec = (time_t)(deadline_ns / NS_PER_SECOND),
-		.tv_nsec = (long)(deadline_ns % NS_PER_SECOND),
-	};
-	int waited = 0;
+	bool is_timely = true;
 
 	pthread_mutex_lock(&queue->lock);
-	while (queue->len == 0 && !queue->closed && waited == 0)
-		waited = pthread_cond_timedwait(&queue->filled, &queue->lock, &deadline);
+	while (queue->len == 0 && !queue->closed && is_timely)
+		is_timely = cond_wait(&queue->filled, &queue->lock, deadline_ns);
 
 	bool found = queue->len > 0;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/fetch.h"
 
+#include "base/clock.h"
+
 #include <curl/curl.h>
 #include <pthread.h>
 
@@ -170,6 +172,19 @@ static bool add_header(struct curl_slist **headers, const char *header, struct e
 	return true;
 }
 
+/* Without a response. The caller's deadline and its token come first: libcurl's own limits, of a
+ * connection attempt and of a stall, are failures of the server. */
+static bool failed(const struct fetch *fetch, uint64_t began_ns, const char *why, struct err *err)
+{
+	enum err_code code = ERR_IO;
+
+	if (cancel_requested(fetch->cancel))
+		code = ERR_CANCELLED;
+	else if (clock_monotonic_ns() - began_ns >= fetch->timeout_ms * NS_PER_MS)
+		code = ERR_TIMEOUT;
+	return err_set(err, code, "%s: %s", fetch->url, why);
+}
+
 /* Run one request on the exchange's handle. */
 static bool run(struct fetch_exchange *exchange, int *ret_status, struct err *err)
 {
@@ -189,9 +204,12 @@ static bool run(struct fetch_exchange *exchange, int *ret_status, struct err *er
 	/* By default libcurl sends it only for bodies above a megabyte. */
 	if (exchange->source && !add_header(&headers, "Expect: 100-continue", err))
 		return false;
-	if (!exchange->curl || !prepare(exchange, headers, why))
+	if (!exchange->curl)
+		return err_set(err, ERR_IO, "libcurl has no memory for a request");
+	if (!prepare(exchange, headers, why))
 		return err_set(err, ERR_INVALID, "%s is not an HTTP or HTTPS URL", fetch->url);
 
+	uint64_t began_ns = clock_monotonic_ns();
 	CURLcode done = curl_easy_perform(exchange->curl);
 
 	curl_easy_getinfo(exchange->curl, CURLINFO_RESPONSE_CODE, &status);
@@ -204,8 +222,7 @@ static bool run(struct fetch_exchange *exchange, int *ret_status, struct err *er
 		return err_wrap(err, "%s", fetch->url);
 	}
 	if (done != CURLE_OK)
-		return err_set(err, ERR_IO, "%s: %s", fetch->url,
-			       *why ? why : curl_easy_strerror(done));
+		return failed(fetch, began_ns, *why ? why : curl_easy_strerror(done), err);
 	*ret_status = (int)status;
 	return true;
 }

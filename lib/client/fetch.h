@@ -7,8 +7,8 @@
  * 200; for a POST or PUT whatever the status, because the body explains an error. A host name with
  * several addresses is resolved again every 5 s, and one address is chosen at random.
  *
- * All functions block, may be called from any thread, and fail with ERR_IO within about a second
- * after `cancel` is cancelled. The struct and its strings are borrowed during the call.
+ * All functions block, may be called from any thread, and fail with ERR_CANCELLED within about a
+ * second after `cancel` is cancelled. The struct and its strings are borrowed during the call.
  *
  *     struct fetch fetch = { .url = url, .timeout_ms = 60000, .stall_ms = 20000,
  *                            .body_max = 1 << 20, .on_body = keep, .self = &kept };
@@ -31,9 +31,10 @@ struct fetch {
 };
 
 /*
- * ERR_IO: no response, or an incomplete one. ERR_LIMIT: the body is longer than body_max.
- * ERR_INVALID: not an HTTP(S) URL. If on_body() fails, its error. A response with an error status
- * is a success: check *ret_status.
+ * ERR_IO: no response, or an incomplete one. ERR_TIMEOUT: timeout_ms passed. ERR_CANCELLED:
+ * `cancel` was cancelled. ERR_LIMIT: the body is longer than body_max. ERR_INVALID: not an HTTP(S)
+ * URL. If on_body() fails, its error. A response with an error status is a success: check
+ * *ret_status.
  */
 bool fetch_get(const struct fetch *fetch, int *ret_status, struct err *err) MUST_CHECK;
 

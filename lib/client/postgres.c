@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "client/postgres_connect.h"
 
+#include <assert.h>
 #include <libpq-fe.h>
 #include <poll.h>
 
@@ -14,6 +15,10 @@ enum {
 	PARAMS_MAX = 40,
 	BINARY = 1,
 };
+
+/* SQLSTATE after lock_timeout. There is no such case for 57014: it is a server's timeout or an
+ * administrator's cancellation, which only the text, which may be translated, shows. */
+static const char LOCK_NOT_AVAILABLE[] = "55P03";
 
 DEFINE_CLEANUP(PGresult *, PQclear)
 
@@ -30,7 +35,8 @@ static bool fail(struct postgres *pg, const PGresult *result, struct err *err, c
 	if (state)
 		memcpy(pg->sqlstate, state, sizeof(pg->sqlstate) - 1);
 	message = str_cut(&message, '\n');
-	return err_set(err, ERR_IO, "PostgreSQL: %s: " STR_FMT "%s%s%s", what, STR_ARG(message),
+	return err_set(err, postgres_failed_with(pg, LOCK_NOT_AVAILABLE) ? ERR_BUSY : ERR_IO,
+		       "PostgreSQL: %s: " STR_FMT "%s%s%s", what, STR_ARG(message),
 		       state ? " (" : "", state ? state : "", state ? ")" : "");
 }
 
@@ -103,9 +109,10 @@ static bool fail_timeout(struct postgres *pg, struct err *err)
 	postgres_close(pg);
 	pg->sqlstate[0] = '\0';
 	if (cancel_requested(pg->bound_cancel ? pg->bound_cancel : pg->cancel))
-		return err_set(err, ERR_IO, "PostgreSQL: cancelled while waiting for the server");
+		return err_set(err, ERR_CANCELLED,
+			       "PostgreSQL: cancelled while waiting for the server");
 	if (pg->bound_ns && clock_monotonic_ns() >= pg->bound_ns)
-		return err_set(err, ERR_IO, "PostgreSQL did not answer in time");
+		return err_set(err, ERR_TIMEOUT, "PostgreSQL did not answer in time");
 	return err_set(err, ERR_IO, "PostgreSQL did not answer within %ju ms",
 		       (uintmax_t)pg->deadline_ms);
 }
@@ -228,7 +235,8 @@ static bool send_statement(struct postgres *pg, const struct postgres_statement 
 	const char *values[PARAMS_MAX];
 	int lengths[PARAMS_MAX], formats[PARAMS_MAX];
 
-	if (!pg->connection || statement->param_count > PARAMS_MAX)
+	assert(statement->param_count <= PARAMS_MAX);
+	if (!pg->connection)
 		return false;
 	for (size_t i = 0; i < statement->param_count; i++) {
 		const struct postgres_param *param = &statement->params[i];

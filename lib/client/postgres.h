@@ -3,13 +3,15 @@
  * postgres - one connection to PostgreSQL (libpq).
  *
  * Parameters and results are binary; postgres_value.h encodes and decodes them. Failures are
- * ERR_IO unless a function states another code. A failed call sets `sqlstate` to the server's
- * SQLSTATE, so that callers decide by code and not by text; it is empty if the connection failed.
+ * ERR_IO unless a function states another code; ERR_BUSY: lock_timeout passed. A failed call sets
+ * `sqlstate` to the server's SQLSTATE, so that callers decide by code and not by text; it is empty
+ * if the connection failed.
  *
- * Every wait for the server, to send or to receive, ends after `deadline_ms`, and
- * POSTGRES_CANCEL_MS after a cancellation. In both cases, and whenever the connection is lost, the
- * connection is closed (postgres_is_open() is false), uncommitted work is rolled back by the
- * server, and the caller opens it again. A connection is used by one thread at a time.
+ * Every wait for the server, to send or to receive, ends after `deadline_ms` (ERR_IO), and
+ * POSTGRES_CANCEL_MS after a cancellation (ERR_CANCELLED). In both cases, and whenever the
+ * connection is lost, the connection is closed (postgres_is_open() is false), uncommitted work is
+ * rolled back by the server, and the caller opens it again. A connection is used by one thread at a
+ * time.
  *
  *     CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
  *     struct postgres_param day = postgres_date(&arena, 20778);
@@ -58,10 +60,10 @@ struct postgres_rows {
 };
 
 /*
- * Connect. `options` is not kept, but its `cancel` must live until the close. ERR_IO, the only
- * failure: no host accepts the connection; the connection is then closed. Each host of conninfo
- * gets 5 s, or deadline_ms if that is less; only the resolution of a host name is not bounded by
- * either.
+ * Connect. `options` is not kept, but its `cancel` must live until the close. ERR_IO: no
+ * host accepts the connection. ERR_CANCELLED: the wait was cancelled. The connection is then
+ * closed. Each host of conninfo gets 5 s, or deadline_ms if that is less; only the resolution of a
+ * host name is not bounded by either.
  */
 bool postgres_open(struct postgres *pg, const struct postgres_options *options,
 		   struct err *err) MUST_CHECK;
@@ -71,9 +73,9 @@ void postgres_close(struct postgres *pg);
 
 /*
  * For a pooled connection that serves one request after another. Until the next call of this
- * function, waits also end at ends_ns (monotonic; 0: no such bound), and immediately, without a
- * grace period, when `cancel` is cancelled (NULL: the token of postgres_open() with its grace
- * period). The connection is then closed, and a server with client_connection_check_interval
+ * function, waits also end at ends_ns (monotonic; 0: no such bound; ERR_TIMEOUT), and immediately,
+ * without a grace period, when `cancel` is cancelled (NULL: the token of postgres_open() with its
+ * grace period). The connection is then closed, and a server with client_connection_check_interval
  * cancels the query.
  */
 void postgres_set_bounds(struct postgres *pg, uint64_t ends_ns, const struct cancel *cancel);

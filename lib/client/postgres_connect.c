@@ -134,6 +134,8 @@ PGconn *postgres_connect(const struct postgres_options *options, struct err *err
 		message = str_trim(str_cut(&message, '\n'));
 		if (state == PGRES_POLLING_FAILED)
 			err_set(err, ERR_IO, "PostgreSQL: connect: " STR_FMT, STR_ARG(message));
+		else if (cancel_requested(options->cancel))
+			err_set(err, ERR_CANCELLED, "PostgreSQL: cancelled while connecting");
 		else
 			err_set(err, ERR_IO,
 				"PostgreSQL: connect: %s:%s did not answer within %ju ms",

@@ -9,8 +9,8 @@
 
 #include "client/postgres.h"
 
-/* Connect. The caller closes the connection with PQfinish(). NULL: no host accepts the connection,
- * or the wait was cancelled; the code is ERR_IO. */
+/* Connect. The caller closes the connection with PQfinish(). NULL: ERR_IO, no host accepts the
+ * connection; ERR_CANCELLED, the wait was cancelled. */
 struct pg_conn *postgres_connect(const struct postgres_options *options, struct err *err);
 
 /*

@@ -89,8 +89,8 @@ void redis_close(struct redis *redis)
 
 static bool failed(const redisContext *context, struct err *err)
 {
-	return err_set(err, ERR_IO, "Redis: %s",
-		       context && context->err ? context->errstr : "no reply in time");
+	return context && context->err ? err_set(err, ERR_IO, "Redis: %s", context->errstr)
+				       : err_set(err, ERR_TIMEOUT, "Redis: no reply in time");
 }
 
 /* Wait until the socket is ready for `events`. False: the deadline has passed. */
@@ -315,12 +315,12 @@ bool redis_pipeline(struct redis *redis, const struct redis_command *commands, s
 	redisContext *context;
 
 	if (now_ns < redis->away_until_ns)
-		return err_set(err, ERR_LIMIT, "Redis failed a moment ago");
+		return err_set(err, ERR_BUSY, "Redis failed a moment ago");
 	if (!acquire(redis, deadline_ns, &context))
-		return err_set(err, ERR_LIMIT, "all connections to Redis are in use");
+		return err_set(err, ERR_BUSY, "all connections to Redis are in use");
 	if (clock_monotonic_ns() < redis->away_until_ns) { /* failed while this thread waited */
 		release(redis, context);
-		return err_set(err, ERR_LIMIT, "Redis failed a moment ago");
+		return err_set(err, ERR_BUSY, "Redis failed a moment ago");
 	}
 	if (context && !is_alive(context)) {
 		redisFree(context);

@@ -72,10 +72,10 @@ struct redis_reply {
 
 /*
  * Send all commands and receive a reply for each, in order; the replies' strings are in the arena.
- * A reply may be REDIS_ERROR_REPLY although the result is true. ERR_LIMIT: not sent, because of an
- * earlier failure or because all connections are in use. Any other code: failed; the commands may
- * have been executed. `replies` has room for `count` items; its contents are undefined after a
- * failure.
+ * A reply may be REDIS_ERROR_REPLY although the result is true. ERR_BUSY: not sent, because of an
+ * earlier failure or because all connections are in use. Any other code (ERR_TIMEOUT: after
+ * timeout_ms): failed; the commands may have been executed. `replies` has room for `count` items;
+ * its contents are undefined after a failure.
  */
 bool redis_pipeline(struct redis *redis, const struct redis_command *commands, size_t count,
 		    struct arena *arena, struct redis_reply *replies, struct err *err) MUST_CHECK;

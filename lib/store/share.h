@@ -45,7 +45,7 @@ bool share_id_is_valid(str text);
  * Stores a share over a connection of its own. The caller has set all members, with an id of
  * share_id_make(); nothing is kept after the call. ERR_LIMIT: SHARES_MAX is reached, or all shares
  * would exceed total_max bytes. ERR_IO: the database is unreachable, does not respond within
- * SHARE_STORE_MS or the bounds, or is read-only.
+ * SHARE_STORE_MS, or is read-only. ERR_CANCELLED, ERR_TIMEOUT: the bounds ended.
  */
 bool share_store(const char *postgres, const struct share *share, uint64_t total_max,
 		 const struct store_bounds *bounds, struct err *err) MUST_CHECK;

@@ -15,11 +15,11 @@ struct store_bounds {
 	const struct cancel *cancel; /* NULL: cannot be cancelled */
 };
 
-/* ERR_IO: the query is cancelled. ERR_LIMIT: the deadline has passed. */
+/* ERR_CANCELLED: the query is cancelled. ERR_TIMEOUT: the deadline has passed. */
 static inline bool store_bounds_check(const struct store_bounds *bounds, struct err *err)
 {
 	if (cancel_requested(bounds->cancel))
-		return err_set(err, ERR_IO, "the query was cancelled: its client is gone");
+		return err_set(err, ERR_CANCELLED, "the query was cancelled: its client is gone");
 	return clock_monotonic_ns() < bounds->deadline_ns ||
-	       err_set(err, ERR_LIMIT, "the query took too long: choose a shorter time range");
+	       err_set(err, ERR_TIMEOUT, "the query took too long: choose a shorter time range");
 }

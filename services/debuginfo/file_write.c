@@ -53,7 +53,7 @@ bool file_write_begin(struct file_write *write, struct files *files, const struc
 		*write = (struct file_write){ .files = files, .key = *key, .fd = fd_take(&fd) };
 		return true;
 	}
-	return err_set(err, ERR_LIMIT, "another client is writing the same file");
+	return err_set(err, ERR_BUSY, "another client is writing the same file");
 }
 
 bool file_write_add(struct file_write *write_, str piece, struct err *err)

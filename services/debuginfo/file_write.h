@@ -20,7 +20,7 @@ struct file_write {
 };
 
 /* Begins a write, which the caller ends with file_write_commit() or file_write_abandon(). `files`
- * is kept, `key` is copied. ERR_LIMIT: another writer has the lock of the same file; other codes:
+ * is kept, `key` is copied. ERR_BUSY: another writer has the lock of the same file; other codes:
  * the temporary file cannot be created. After a failure *write is unchanged. */
 bool file_write_begin(struct file_write *write, struct files *files, const struct file_key *key,
 		      struct err *err) MUST_CHECK;

@@ -2,9 +2,10 @@
 #include "debuginfo/handler_buildid.h"
 
 #include "base/clock.h"
-#include "debuginfo/error_response.h"
+#include "debuginfo/debuginfo_limits.h"
 #include "debuginfo/request_path.h"
 #include "debuginfo/verify.h"
+#include "server/json/json_error.h"
 #include "server/metrics/metrics.h"
 
 #include <inttypes.h>
@@ -204,21 +205,21 @@ void handler_buildid(void *service, const struct http_request *req, struct http_
 	struct err err = { 0 };
 
 	if (!request_path_parse(req->below, &request.path, &err)) {
-		bool is_absent = err.code == ERR_NOT_FOUND;
-
-		outcome = is_absent ? ABSENT : MALFORMED;
-		error_response_write(req->arena, res, is_absent ? 404 : 400,
-				     is_absent ? "not_found" : "bad_data", err.msg);
+		outcome = err.code == ERR_NOT_FOUND ? ABSENT : MALFORMED;
 	} else if (open_file(&request, &range, &generation)) {
 		outcome = request.is_fetched ? FETCHED : STORED;
 		respond(&request, &range, generation, res);
 	} else if (request.is_unavailable) {
 		outcome = UNAVAILABLE;
-		error_response_write_retry(req->arena, res, 503, "unavailable", request.why.msg);
+		err = request.why;
+		err.code = ERR_IO; /* whatever the cause: the file may exist */
 	} else {
 		outcome = ABSENT;
-		error_response_write(req->arena, res, 404, "not_found", "no such file");
+		err_set(&err, ERR_NOT_FOUND, "no such file");
 	}
+	if (err.code != ERR_NONE)
+		json_error_respond(error_type_of(err.code), err.msg, RETRY_AFTER_SECONDS,
+				   req->arena, res);
 	metric_add_at(&responses, outcome, 1);
 	metric_observe(&seconds, clock_monotonic_ns() - began_ns);
 }

@@ -3,9 +3,9 @@
 
 #include "base/map.h"
 #include "debuginfo/debuginfo_limits.h"
-#include "debuginfo/error_response.h"
 #include "debuginfo/files.h"
 #include "server/json/json.h"
+#include "server/json/json_error.h"
 #include "server/json/json_read.h"
 #include "server/metrics/metrics.h"
 
@@ -53,10 +53,8 @@ void handler_generations(void *service, const struct http_request *req, struct h
 	struct err err = { 0 };
 
 	if (!read_ids(req, &ids, &count, &err)) {
-		bool is_limit = err.code == ERR_LIMIT;
-
-		error_response_write(req->arena, res, is_limit ? 422 : 400,
-				     is_limit ? "execution" : "bad_data", err.msg);
+		json_error_respond(error_type_of(err.code), err.msg, RETRY_AFTER_SECONDS,
+				   req->arena, res);
 		return;
 	}
 	json_object(&json);

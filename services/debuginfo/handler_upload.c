@@ -3,11 +3,11 @@
 
 #include "base/log.h"
 #include "debuginfo/debuginfo_limits.h"
-#include "debuginfo/error_response.h"
 #include "debuginfo/file_write.h"
 #include "debuginfo/request_path.h"
 #include "debuginfo/verify.h"
 #include "server/json/json.h"
+#include "server/json/json_error.h"
 #include "server/metrics/metrics.h"
 
 #include <fcntl.h>
@@ -74,8 +74,10 @@ static void reject(const struct http_request *req, struct http_response *res,
 	};
 
 	metric_add_at(&uploads, outcome, 1);
-	(rows[outcome].is_retryable ? error_response_write_retry : error_response_write)(
-		req->arena, res, rows[outcome].status, rows[outcome].type, sentence);
+	res->status = rows[outcome].status;
+	if (rows[outcome].is_retryable)
+		json_error_retry_after(req->arena, RETRY_AFTER_SECONDS, res);
+	json_error(req->arena, rows[outcome].type, sentence, res);
 }
 
 /* In constant time: the duration must not reveal how many characters match. */
@@ -181,7 +183,7 @@ static bool begin(void *service, struct http_request *req, struct http_response 
 
 	if (!file_write_begin(&upload->write, handler->files, &key, &err)) {
 		leave(handler);
-		reject(req, res, err.code == ERR_LIMIT ? IN_PROGRESS : FAILED, err.msg);
+		reject(req, res, err.code == ERR_BUSY ? IN_PROGRESS : FAILED, err.msg);
 		return false;
 	}
 	req->stream = upload;

@@ -4,13 +4,13 @@
  * proxy for other debuginfod servers.
  */
 #include "debuginfo/debuginfo_limits.h"
-#include "debuginfo/error_response.h"
 #include "debuginfo/files_sweep.h"
 #include "debuginfo/handler_buildid.h"
 #include "debuginfo/handler_generations.h"
 #include "debuginfo/handler_upload.h"
 #include "debuginfo/upstream.h"
 #include "server/daemon.h"
+#include "server/json/json_error.h"
 #include "server/metrics/metrics.h"
 
 #include <sys/resource.h>
@@ -23,57 +23,33 @@ struct settings {
 	struct upstream_options upstream;
 };
 
+#define FIELD(name) offsetof(struct settings, name)
+
 static const struct conf_key keys[] = {
 	DAEMON_KEYS(struct settings, daemon, "127.0.0.1:8002"),
-	{ .flag = "state-directory",
-	  .type = CONF_STR,
-	  .offset = offsetof(struct settings, state_directory),
+	{ "state-directory", CONF_STR, FIELD(state_directory),
 	  .fallback = "/var/lib/decima-debuginfo",
 	  .help = "Directory of the store; replicas may share it." },
-	{ .flag = "store-max-bytes",
-	  .type = CONF_BYTES,
-	  .offset = offsetof(struct settings, store_max_bytes),
-	  .fallback = "20GB",
-	  .min = 1 << 20,
+	{ "store-max-bytes", CONF_BYTES, FIELD(store_max_bytes), .fallback = "20GB", .min = 1 << 20,
 	  .help = "Disk space for stored files; beyond it, the least recently read files are "
 		  "evicted. "
 		  "Files that are being received are not counted." },
-	{ .flag = "upload-max-bytes",
-	  .type = CONF_BYTES,
-	  .offset = offsetof(struct settings, upload.max_bytes),
-	  .fallback = "1GB",
-	  .min = 1,
+	{ "upload-max-bytes", CONF_BYTES, FIELD(upload.max_bytes), .fallback = "1GB", .min = 1,
 	  .help = "Maximum size of a file, in an upload or from upstream." },
-	{ .flag = "upload-timeout",
-	  .type = CONF_DURATION,
-	  .offset = offsetof(struct settings, upload.timeout_ns),
-	  .fallback = "15m",
+	{ "upload-timeout", CONF_DURATION, FIELD(upload.timeout_ns), .fallback = "15m",
 	  .min = 1000000000,
 	  .help = "Maximum duration of an upload. An upload that sends nothing for 30 s is aborted "
 		  "earlier." },
-	{ .flag = "upload-token-file",
-	  .type = CONF_STR,
-	  .offset = offsetof(struct settings, upload.token_file),
-	  .fallback = "",
+	{ "upload-token-file", CONF_STR, FIELD(upload.token_file), .fallback = "",
 	  .help = "File with the token that uploads must carry (Authorization: Bearer). If empty, "
 		  "every client may upload, but only files that contain their build id." },
-	{ .flag = "debuginfod-upstream-servers",
-	  .type = CONF_STR,
-	  .offset = offsetof(struct settings, upstream.servers),
-	  .fallback = "",
+	{ "debuginfod-upstream-servers", CONF_STR, FIELD(upstream.servers), .fallback = "",
 	  .help = "Other debuginfod servers to query for files that are not stored: URLs, "
 		  "separated by "
 		  "spaces or commas." },
-	{ .flag = "upstream-timeout",
-	  .type = CONF_DURATION,
-	  .offset = offsetof(struct settings, upstream.timeout_ns),
-	  .fallback = "10m",
-	  .min = 1000000000,
-	  .help = "Maximum duration of a download from an upstream server." },
-	{ .flag = "upstream-miss-ttl",
-	  .type = CONF_DURATION,
-	  .offset = offsetof(struct settings, upstream.missing_ns),
-	  .fallback = "10m",
+	{ "upstream-timeout", CONF_DURATION, FIELD(upstream.timeout_ns), .fallback = "10m",
+	  .min = 1000000000, .help = "Maximum duration of a download from an upstream server." },
+	{ "upstream-miss-ttl", CONF_DURATION, FIELD(upstream.missing_ns), .fallback = "10m",
 	  .help = "How long a miss on all upstream servers is cached." },
 };
 
@@ -134,7 +110,7 @@ static bool serve_until_stop(struct debuginfo_service *service,
 					       .route_count = ARRAY_LEN(routes),
 					       .self = service,
 					       .ready = is_ready,
-					       .error_body = error_response_unhandled,
+					       .error_body = json_error_unhandled,
 					       .connections = CONNECTIONS,
 					       .periodic = sweep,
 					       .period_ms = RESCAN_SECONDS * 1000 };

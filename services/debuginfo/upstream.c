@@ -260,7 +260,7 @@ static bool try_fetch(struct upstream *upstream, const struct upstream_request *
 	metric_set(&fetches, upstream->running);
 	if (!file_write_begin(&write, upstream->files, &request->key, &err)) {
 		*ret_result = UPSTREAM_UNAVAILABLE;
-		is_known = err.code != ERR_LIMIT; /* LIMIT: another writer has the lock */
+		is_known = err.code != ERR_BUSY; /* another writer has the lock */
 		*why = err;
 	} else if (lookup_known(upstream, request, key, ret_result, why)) {
 		/* The previous owner of the lock stored the file, or recorded a miss. */

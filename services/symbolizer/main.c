@@ -3,6 +3,7 @@
  * decima-symbolizer - resolves addresses to functions, files, lines and inlined calls.
  */
 #include "server/daemon.h"
+#include "server/json/json_error.h"
 #include "server/metrics/metrics.h"
 #include "symbolizer/api/handler_symbolize.h"
 #include "symbolizer/api/resolver.h"
@@ -24,38 +25,25 @@ struct settings {
 	struct resolver_options resolve;
 };
 
+#define FIELD(name) offsetof(struct settings, name)
+
 static const struct conf_key keys[] = {
 	DAEMON_KEYS(struct settings, daemon, "127.0.0.1:7073"),
-	{ .flag = "debuginfod-urls",
-	  .type = CONF_STR,
-	  .offset = offsetof(struct settings, debuginfod_urls),
-	  .fallback = "http://127.0.0.1:8002",
+	{ "debuginfod-urls", CONF_STR, FIELD(debuginfod_urls), .fallback = "http://127.0.0.1:8002",
 	  .help = "Debuginfod servers to fetch debug files from: URLs, separated by spaces or "
 		  "commas. The first server that has a file is used." },
-	{ .flag = "redis",
-	  .type = CONF_STR,
-	  .offset = offsetof(struct settings, redis),
-	  .fallback = "",
+	{ "redis", CONF_STR, FIELD(redis), .fallback = "",
 	  .help = "Redis that replicas use to share names: HOST:PORT, or "
 		  "redis://USER:PASSWORD@HOST:PORT/NUMBER. If empty, replicas share nothing." },
-	{ .flag = "state-directory",
-	  .type = CONF_STR,
-	  .offset = offsetof(struct settings, state_directory),
+	{ "state-directory", CONF_STR, FIELD(state_directory),
 	  .fallback = "/var/lib/decima-symbolizer",
 	  .help = "Directory of the symbol tables. Replicas with the same directory each lock a "
 		  "part of it; a replica that starts reuses the first unlocked part." },
-	{ .flag = "cache-max-bytes",
-	  .type = CONF_BYTES,
-	  .offset = offsetof(struct settings, cache_max_bytes),
-	  .fallback = "10GB",
-	  .min = 1 << 16,
+	{ "cache-max-bytes", CONF_BYTES, FIELD(cache_max_bytes), .fallback = "10GB", .min = 1 << 16,
 	  .help = "Disk space for the symbol tables of each replica; beyond it, the least recently "
 		  "used tables are evicted. Files that are being fetched or read are not "
 		  "counted." },
-	{ .flag = "symbolize-timeout",
-	  .type = CONF_DURATION,
-	  .offset = offsetof(struct settings, resolve.timeout_ns),
-	  .fallback = "10s",
+	{ "symbolize-timeout", CONF_DURATION, FIELD(resolve.timeout_ns), .fallback = "10s",
 	  .max = UINT64_C(240000000000),
 	  .help = "Timeout of a request. Names that are not ready by then are pending, and their "
 		  "build continues." },
@@ -94,7 +82,7 @@ static bool serve_until_stop(struct symbolizer_service *service,
 	const struct daemon_service wanted = { .routes = routes,
 					       .route_count = ARRAY_LEN(routes),
 					       .self = service,
-					       .error_body = handler_symbolize_unhandled,
+					       .error_body = json_error_unhandled,
 					       .connections = CONNECTIONS_MAX };
 
 	return daemon_serve_until_stop(settings, &wanted, err);
@@ -118,7 +106,7 @@ static bool open_tables(struct symbolizer_service *service, const struct setting
 			return realpath(path, service->directory) ||
 			       err_errno(err, "find %s", path);
 		}
-		if (err->code != ERR_LIMIT)
+		if (err->code != ERR_BUSY)
 			return false;
 	}
 	return false;

@@ -68,6 +68,33 @@ pageTest("shows the flame graph and the functions of the last hour", "/", async 
 	assert.match(await page.locator(".amount").innerText(), /^48\.4 s in \d+ frames$/);
 });
 
+/* Observers of sizes run in the order of their creation, the last steps before the browser paints. */
+pageTest("is never painted without its flame graph while its size changes", "/?panes=flame", async (page) => {
+	await flame(page).waitFor();
+	await loaded(page);
+
+	const { sizes, empty } = await flame(page).evaluate(async (scroller) => {
+		const canvas = scroller.querySelector("canvas");
+		const probe = new OffscreenCanvas(1, 1).getContext("2d");
+		const found = { sizes: 0, empty: 0 };
+		const observer = new ResizeObserver(() => {
+			probe.drawImage(canvas, 2, 2, 1, 1, 0, 0, 1, 1); // in the first row: a frame as wide as the graph
+			const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data;
+			found.sizes++;
+			if (red + green + blue === 0) found.empty++;
+		});
+		observer.observe(scroller);
+		for (let step = 0; step < 60; step++) {
+			scroller.parentElement.style.paddingRight = `${9 + step}px`;
+			await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+		}
+		observer.disconnect();
+		return found;
+	});
+	assert.ok(sizes >= 60, `${sizes} sizes`);
+	assert.equal(empty, 0, `${empty} of ${sizes} sizes were painted black`);
+});
+
 pageTest("shows the details of the frame under the pointer", "/?panes=flame", async (page) => {
 	await flame(page).waitFor();
 	await loaded(page);

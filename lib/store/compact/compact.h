@@ -64,6 +64,7 @@ void store_compactor_close(struct store_compactor *compactor);
  * no rows are due, or other ingesters have locked them.
  *
  * A failure changes no row and leaves *ret_found as it was: try again after a delay.
- * ERR_NOT_FOUND: the tables do not exist yet. ERR_IO: PostgreSQL failed, or the job was cancelled.
+ * ERR_NOT_FOUND: the tables do not exist yet. ERR_IO: PostgreSQL failed. ERR_CANCELLED: the job was
+ * cancelled.
  */
 bool store_compact(struct store_compactor *compactor, bool *ret_found, struct err *err) MUST_CHECK;

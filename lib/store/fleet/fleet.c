@@ -63,8 +63,10 @@ static bool add_missing(struct balance_spool *spool, str missing, struct arena *
 {
 	struct received_set seen = { 0 };
 
-	if (!received_set_missing_parse(missing, scratch, &seen, err))
+	if (!received_set_missing_parse(missing, scratch, &seen, err)) {
+		err->code = ERR_CORRUPT;
 		return false;
+	}
 
 	uint64_t gone = spool->has_status
 				? received_set_missing_below(&seen, spool->status.spool_oldest)

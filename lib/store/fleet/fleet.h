@@ -30,8 +30,8 @@ struct fleet_sink {
 
 /*
  * Reads the hosts with an id above `after` (by bytes; empty: all), within the snapshot of
- * store_reader_begin(). ERR_IO: PostgreSQL failed, or the query was cancelled. ERR_LIMIT: the
- * deadline has passed. ERR_INVALID: a stored row is malformed. Errors of the sink are returned
+ * store_reader_begin(). ERR_IO: PostgreSQL failed. ERR_CANCELLED, ERR_TIMEOUT: the bounds
+ * ended. ERR_CORRUPT: a stored row is malformed. Errors of the sink are returned
  * unchanged. After a failure, some hosts may have been passed; end the snapshot.
  */
 bool store_reader_fleet(struct store_reader *reader, str after, const struct fleet_sink *sink,

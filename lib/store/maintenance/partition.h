@@ -38,8 +38,8 @@ bool partition_name_parse(enum partition_table table, str name, uint64_t *ret_st
 
 /*
  * Attaches a partition again that was detached. Tries once. ERR_INVALID: not a partition name of
- * the table. ERR_IO: PostgreSQL failed, or a lock was not available within LOCK_TIMEOUT_MS; nothing
- * has changed.
+ * the table. ERR_BUSY: a lock was not available within LOCK_TIMEOUT_MS. ERR_IO: PostgreSQL failed.
+ * After a failure nothing has changed.
  */
 bool partition_attach(struct postgres *pg, enum partition_table table, str name,
 		      struct err *err) MUST_CHECK;
@@ -47,8 +47,9 @@ bool partition_attach(struct postgres *pg, enum partition_table table, str name,
 /*
  * Creates the partition that contains the time, unless it exists. *ret_made is false if the
  * partition existed, and after a failure. While locks are unavailable, retries LOCK_TRIES times,
- * which takes up to about LOCK_TRIES * 2 * LOCK_TIMEOUT_MS. ERR_IO: PostgreSQL failed, the locks
- * stayed unavailable, or the wait was cancelled; nothing has changed.
+ * which takes up to about LOCK_TRIES * 2 * LOCK_TIMEOUT_MS. ERR_BUSY: a lock stayed
+ * unavailable, or the wait for it was cancelled. ERR_IO: PostgreSQL failed. After a failure nothing
+ * has changed.
  */
 bool partition_make(struct postgres *pg, enum partition_table table, uint64_t unix_ms,
 		    bool *ret_made, struct err *err) MUST_CHECK;

@@ -14,9 +14,9 @@
  * query instead of [start_ms, end_ms). Labels of samples (pid, ...) are included. Labels of series
  * are exact to the day (UTC) or better, labels of samples to the millisecond.
  *
- * Array and texts are copied into the arena. ERR_INVALID: a stored row is corrupt. ERR_LIMIT: the
- * deadline has passed, the queries match too many series, or an expression reached its match limit.
- * ERR_IO: PostgreSQL failed, or the query was cancelled. After a failure the results are not set;
+ * Array and texts are copied into the arena. ERR_CORRUPT: a stored row is malformed. ERR_LIMIT: the
+ * queries match too many series, or an expression reached its match limit. ERR_IO: PostgreSQL
+ * failed. ERR_CANCELLED, ERR_TIMEOUT: the bounds ended. After a failure the results are not set;
  * end the snapshot.
  */
 bool store_reader_label_names(struct store_reader *reader, const struct store_query *queries,

@@ -37,9 +37,9 @@ bool query_match_series(void *self, uint64_t id, str type, struct labels *ret_la
 
 /*
  * Removes, in place, the samples whose own labels fail a matcher that is open for the series. The
- * selector is not NULL, unless no matcher is open. Temporary memory is in the arena. ERR_IO: the
- * query was cancelled. ERR_LIMIT: the deadline has passed, or an expression reached its match
- * limit. After a failure the samples are undefined.
+ * selector is not NULL, unless no matcher is open. Temporary memory is in the arena.
+ * ERR_CANCELLED, ERR_TIMEOUT: the bounds ended. ERR_LIMIT: an expression reached its match limit.
+ * After a failure the samples are undefined.
  */
 bool query_match_samples(const struct query_match *match, struct sample_set *set,
 			 struct arena *arena, struct err *err) MUST_CHECK;

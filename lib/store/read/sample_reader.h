@@ -15,7 +15,7 @@
  * Receives samples. A sink is called from one thread at a time, but different sinks may be called
  * at once from different threads; none is called after the function has returned. A callback that
  * returns false ends the query with its error, which must not be ERR_INVALID: that code means that
- * the stored row is corrupt.
+ * the stored row is malformed.
  */
 struct store_sink {
 	/*
@@ -48,9 +48,9 @@ struct store_parallel_readers {
  * sample is passed to exactly one sink. Sets `gaps` of the leader and adds to its `stats`, also the
  * workers' counts. Called from the leader's thread; nothing is kept after the call.
  *
- * ERR_INVALID: a stored row is corrupt. ERR_LIMIT: the deadline has passed, QUERY_SERIES_BYTES_MAX
- * is exceeded, or an expression reached its match limit. ERR_IO: PostgreSQL failed, or the query
- * was cancelled. Other errors are a sink's, unchanged. After a failure some samples may have been
+ * ERR_CORRUPT: a stored row is malformed. ERR_LIMIT: QUERY_SERIES_BYTES_MAX is exceeded, or an
+ * expression reached its match limit. ERR_IO: PostgreSQL failed. ERR_CANCELLED, ERR_TIMEOUT: the
+ * bounds ended. Other errors are a sink's, unchanged. After a failure some samples may have been
  * passed; end the snapshot.
  */
 bool store_parallel_samples(const struct store_parallel_readers *group,

@@ -27,13 +27,14 @@ void payload_batch_add(struct payload_batch *batch, str partition, str ctid,
 	batch->has_slices = batch->has_slices || ranges->slices;
 }
 
-/* ERR_INVALID means that the stored row is invalid, not the query. */
+/* ERR_INVALID of a decoder: the stored row is malformed, not the query. */
 static bool pass_row(const struct payload_batch *batch, const struct payload_reader *reader,
 		     const struct row_fragment *fragment, struct err *err)
 {
 	if (reader->on_payload(reader->self, fragment, err))
 		return true;
 	if (err->code == ERR_INVALID) {
+		err->code = ERR_CORRUPT;
 		reader->stats->unreadable++;
 		return err_wrap(err, "a row in " STR_FMT, STR_ARG(batch->partition));
 	}

@@ -40,7 +40,7 @@ struct payload_reader {
 	struct postgres *pg;
 	const struct store_bounds *bounds; /* checked before each payload */
 	struct store_stats *stats;         /* adds to chunks, bytes, unreadable */
-	/* False: the read ends with this error. ERR_INVALID: the stored row is corrupt. */
+	/* False: the read ends with this error. ERR_INVALID: the stored row is malformed. */
 	bool (*on_payload)(void *self, const struct row_fragment *fragment, struct err *err);
 	void *self;
 };
@@ -58,9 +58,9 @@ void payload_batch_add(struct payload_batch *batch, str partition, str ctid,
 /*
  * Reads the payloads and calls on_payload() for each; the batch is empty afterwards, and keeps its
  * arena. False: the read has ended at the first failure, some payloads may have been passed, and
- * the batch is unchanged. ERR_IO: PostgreSQL failed, rows disappeared or the query was cancelled.
- * ERR_LIMIT: the deadline has passed. Other errors are on_payload()'s; if its code is ERR_INVALID,
- * the row is also counted in stats->unreadable.
+ * the batch is unchanged. ERR_IO: PostgreSQL failed, or rows disappeared. ERR_CANCELLED,
+ * ERR_TIMEOUT: the bounds ended. Other errors are on_payload()'s; ERR_INVALID becomes ERR_CORRUPT,
+ * and the row is counted in stats->unreadable.
  */
 bool payload_batch_read(struct payload_batch *batch, const struct payload_reader *reader,
 			struct err *err) MUST_CHECK;

@@ -7,8 +7,8 @@
  *     store_reader_end(&reader);
  *
  * Everything read between begin and end belongs to one snapshot. After an error, statements of the
- * same snapshot may fail: end the snapshot. Failures of PostgreSQL are ERR_IO. One thread per
- * reader.
+ * same snapshot may fail: end the snapshot. Failures of PostgreSQL are ERR_IO. If the bounds
+ * end, the error is ERR_TIMEOUT or ERR_CANCELLED. One thread per reader.
  */
 #pragma once
 

@@ -53,9 +53,9 @@ void row_scan_use_series_sums(struct row_scan *scan);
 
 /*
  * Runs the scan. Adds to reader->stats. False: the scan has ended at the first failure, and some
- * payloads may have been passed. ERR_INVALID: a stored row is corrupt (stats.unreadable). ERR_IO:
- * PostgreSQL failed, or the query was cancelled. ERR_LIMIT: the deadline has passed. Other errors
- * are a callback's.
+ * payloads may have been passed. ERR_CORRUPT: a stored row is malformed (stats.unreadable).
+ * ERR_IO: PostgreSQL failed. ERR_CANCELLED, ERR_TIMEOUT: the bounds ended. Other errors are a
+ * callback's.
  */
 bool row_scan_run(const struct row_scan *scan, struct err *err) MUST_CHECK;
 

@@ -70,8 +70,8 @@ bool label_projection_limit(struct label_projection *projection, const str *name
 
 /*
  * Loads the pairs that label_projection_of() needs for these series, except pairs that are loaded
- * already. The series are borrowed during the call. ERR_IO: PostgreSQL failed, or the query was
- * cancelled. ERR_LIMIT: the deadline has passed. Pairs that are not stored are no error here.
+ * already. The series are borrowed during the call. ERR_IO: PostgreSQL failed. ERR_CANCELLED,
+ * ERR_TIMEOUT: the bounds ended. Pairs that are not stored are no error here.
  */
 bool label_projection_load(struct label_projection *projection, const struct stored_series *series,
 			   size_t count, const struct store_bounds *bounds,
@@ -79,7 +79,7 @@ bool label_projection_load(struct label_projection *projection, const struct sto
 
 /*
  * The labels of a series that was passed to label_projection_load(); both results live in the
- * arena. If the projection is limited, *ret_type is always empty. ERR_INVALID, the only error: a
+ * arena. If the projection is limited, *ret_type is always empty. ERR_CORRUPT, the only error: a
  * pair of the series is not stored.
  */
 bool label_projection_of(const struct label_projection *projection,

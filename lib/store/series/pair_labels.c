@@ -108,7 +108,7 @@ const struct label *pair_labels_get(const struct pair_labels *labels, int64_t id
 
 bool pair_labels_missing(struct err *err)
 {
-	return err_set(err, ERR_INVALID,
+	return err_set(err, ERR_CORRUPT,
 		       "a stored series has a label pair that is not in label_pair");
 }
 

@@ -42,9 +42,9 @@ void pair_labels_request(struct pair_labels *labels, int64_t day, const int64_t 
 			 size_t count);
 
 /*
- * Loads the requested pairs; a pair that is not stored is skipped. ERR_IO: PostgreSQL failed, or
- * the query was cancelled. ERR_LIMIT: the deadline has passed. After a failure the requests remain,
- * and some of the pairs are loaded.
+ * Loads the requested pairs; a pair that is not stored is skipped. ERR_IO: PostgreSQL failed;
+ * ERR_CANCELLED, ERR_TIMEOUT: the bounds ended. After a failure the requests remain, and some of
+ * the pairs are loaded.
  */
 bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bounds,
 		      struct err *err) MUST_CHECK;
@@ -52,12 +52,12 @@ bool pair_labels_load(struct pair_labels *labels, const struct store_bounds *bou
 /* The label with that id, valid as long as the arena. NULL: not loaded, or not stored. */
 const struct label *pair_labels_get(const struct pair_labels *labels, int64_t id);
 
-/* For a caller that found a pair missing: sets err to ERR_INVALID, "a pair is not stored". Always
+/* For a caller that found a pair missing: sets err to ERR_CORRUPT, "a pair is not stored". Always
  * false. */
 bool pair_labels_missing(struct err *err);
 
 /*
- * The type and labels of a series whose pairs were loaded; both live in the arena. ERR_INVALID, the
+ * The type and labels of a series whose pairs were loaded; both live in the arena. ERR_CORRUPT, the
  * only error: a pair is not loaded.
  */
 bool pair_labels_of(const struct pair_labels *labels, const int64_t *pairs, size_t count,

@@ -43,9 +43,9 @@ bool pair_predicate_has_prefix(const struct matcher *matcher, struct arena *aren
 
 /*
  * Resolves the predicate by testing the values that the label has on these days. most > 0: leaves
- * the predicate unchanged if there are more than `most` values to test. ERR_IO: PostgreSQL failed,
- * or the query was cancelled. ERR_LIMIT: the deadline has passed, or the expression reached its
- * match limit. After a failure the predicate is undefined.
+ * the predicate unchanged if there are more than `most` values to test. ERR_IO: PostgreSQL failed.
+ * ERR_CANCELLED, ERR_TIMEOUT: the bounds ended. ERR_LIMIT: the expression reached its match limit.
+ * After a failure the predicate is undefined.
  */
 bool pair_predicate_load(struct pair_predicate *predicate, const struct matcher *matcher,
 			 const struct pair_value_source *source, size_t most,

@@ -40,9 +40,9 @@ _Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in series_match.open");
  * types of the results are borrowed from the selector. The reader has begun a snapshot; its bounds
  * apply.
  *
- * ERR_IO: PostgreSQL failed, or the query was cancelled. ERR_LIMIT: the deadline has passed, the
- * arena exceeds QUERY_SERIES_BYTES_MAX, or an expression reached its match limit. ERR_INVALID: a
- * stored row is corrupt. After a failure `matched` has some of the series.
+ * ERR_IO: PostgreSQL failed. ERR_CANCELLED, ERR_TIMEOUT: the bounds ended. ERR_LIMIT: the arena
+ * exceeds QUERY_SERIES_BYTES_MAX, or an expression reached its match limit. ERR_CORRUPT: a stored
+ * row is malformed. After a failure `matched` has some of the series.
  */
 bool series_find(struct store_reader *reader, const struct selector *selector,
 		 const struct store_window *window, struct matched_series *matched,

@@ -12,7 +12,7 @@ static bool series_of_row(const struct postgres_rows *rows, size_t row, struct a
 	int64_t *pairs;
 
 	if (!postgres_i64s_read(postgres_get(rows, row, 1), arena, &pairs, &series.count))
-		return err_set(err, ERR_INVALID, "the pairs of a stored series are not an array");
+		return err_set(err, ERR_CORRUPT, "the pairs of a stored series are not an array");
 	series.pairs = pairs;
 	*ret_series = series;
 	return true;

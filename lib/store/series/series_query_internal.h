@@ -3,8 +3,8 @@
  * series_query - reads rows of the table `series` through an index: by pairs, or by ids.
  *
  * For series_find() only, which decides which conditions the index tests, and tests the others. One
- * thread: that of `pg`. Errors of all functions: ERR_IO, PostgreSQL failed or the query was
- * cancelled; ERR_LIMIT, the deadline has passed; ERR_INVALID, a stored row is corrupt.
+ * thread: that of `pg`. Errors of all functions: ERR_IO, PostgreSQL failed;
+ * ERR_CANCELLED, ERR_TIMEOUT, the bounds ended; ERR_CORRUPT, a stored row is malformed.
  */
 #pragma once
 

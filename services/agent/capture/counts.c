@@ -2,9 +2,9 @@
 #include "agent/capture/counts.h"
 
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/kernel/bpffs.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "server/daemon.h"
 

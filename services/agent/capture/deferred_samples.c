@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
 #include "agent/capture/deferred_samples_internal.h"
-#include "agent/heap.h"
 #include "base/clock.h"
+#include "base/heap.h"
 
 const char *const deferred_end_names[DEFERRED_END_COUNT] = {
 	[DEFERRED_LOADED] = "loaded",
@@ -37,7 +37,7 @@ bool deferred_samples_add(struct deferred_samples *deferred, const struct sample
 		return false;
 	}
 
-	struct deferred_sample *sample = heap_new(bytes, 0);
+	struct deferred_sample *sample = heap_zeroed(bytes, 1);
 
 	sample->process = (struct process){
 		.pid = process->pid,

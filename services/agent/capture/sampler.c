@@ -3,10 +3,10 @@
 #include "agent/capture/counts.h"
 #include "agent/capture/sample_parse_internal.h"
 #include "agent/capture/sampler_internal.h"
-#include "agent/heap.h"
 #include "agent/kernel/kernel_version.h"
 #include "agent/labels/host.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "sampler.skel.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
 #include "agent/capture/sideband_internal.h"
-#include "agent/heap.h"
+#include "base/heap.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -91,7 +91,7 @@ void sideband_init(struct sideband *band)
 	*band = (struct sideband){ .build_ids = true };
 	band->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	band->ring_bytes = SIDEBAND_RING_PAGES * band->page_bytes;
-	band->scratch = heap_new(RECORD_BYTES_MAX, 0);
+	band->scratch = heap_zeroed(RECORD_BYTES_MAX, 1);
 }
 
 void sideband_close(struct sideband *band)

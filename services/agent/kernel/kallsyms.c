@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/heap.h"
 #include "agent/kernel/kallsyms_internal.h"
+#include "base/heap.h"
 #include "base/sorted.h"
 
 /* No function is longer: an address further above its symbol is in memory without a symbol. */

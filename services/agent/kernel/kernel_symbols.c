@@ -2,9 +2,9 @@
 #include "agent/kernel/kernel_symbols.h"
 
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/sorted.h"
 

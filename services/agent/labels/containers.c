@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/labels/containers.h"
 
-#include "agent/heap.h"
 #include "base/hash.h"
+#include "base/heap.h"
 
 enum { ID_LEN = 64 };
 
@@ -93,7 +93,7 @@ static bool put(struct containers *containers, const struct docker_container *co
 		if (containers->count >= CONTAINERS_MAX)
 			return false;
 		at = link_of(containers, container->id); /* the eviction may have changed it */
-		*at = heap_new(sizeof(**at), 0);
+		*at = heap_new(struct container);
 		memcpy((*at)->id, container->id.ptr, ID_LEN);
 		containers->count++;
 	}

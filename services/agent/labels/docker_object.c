@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/labels/docker_object_internal.h"
+#include "base/heap.h"
 
 enum { ID_LEN = 64, CAP_FIRST = 4096, HEX4_LEN = 4 };
 

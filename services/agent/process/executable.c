@@ -2,10 +2,10 @@
 #include "agent/process/executable.h"
 
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/process/executable_file.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/heap.h"
 
 #include <sys/sysmacros.h>
 
@@ -198,7 +198,7 @@ static struct executable *add_unread(struct executable_cache *cache,
 		return NULL;
 	cache->unreadable++;
 
-	struct executable *fresh = heap_new(sizeof(*fresh), 0);
+	struct executable *fresh = heap_new(struct executable);
 
 	fresh->path = heap_str(claim->path);
 	fresh->tried_ms = clock_monotonic_ns() / NS_PER_MS;
@@ -215,7 +215,7 @@ static struct executable *add_read(struct executable_cache *cache,
 				   const struct executable_claim *claim, int fd,
 				   const struct executable_key *key)
 {
-	struct executable *fresh = heap_new(sizeof(*fresh), 0);
+	struct executable *fresh = heap_new(struct executable);
 	struct err err;
 
 	cache->opened++;
@@ -305,7 +305,7 @@ void executable_cache_init(struct executable_cache *cache)
 	struct err err;
 
 	*cache = (struct executable_cache){ 0 };
-	cache->vdso = heap_new(sizeof(*cache->vdso), 0);
+	cache->vdso = heap_new(struct executable);
 	cache->vdso->path = heap_str(STR("[vdso]"));
 	if (!executable_file_read_vdso(cache->vdso, &err))
 		cache->vdso->build_id[0] = 0; /* this machine has no vdso: it is never mapped */

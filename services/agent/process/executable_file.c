@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/process/executable_file.h"
 
-#include "agent/heap.h"
+#include "base/heap.h"
 #include "elf/htlhash.h"
 
 #include <fcntl.h>
@@ -90,7 +90,7 @@ static void copy_from_elf(struct executable *executable, const struct elf_file *
 {
 	static const char digits[] = "0123456789abcdef";
 	size_t bytes = elf->segment_count * sizeof(struct elf_segment);
-	struct elf_segment *segments = heap_new(bytes, 1);
+	struct elf_segment *segments = heap_zeroed(bytes + 1, 1);
 
 	memcpy(segments, elf->segments, bytes);
 	executable->segments = segments;

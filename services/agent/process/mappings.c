@@ -2,7 +2,7 @@
 #include "agent/process/mappings.h"
 
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
+#include "base/heap.h"
 #include "base/sorted.h"
 
 /* Index of the first mapping that ends after the address. */

@@ -2,10 +2,10 @@
 #include "agent/process/process.h"
 
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/process/process_read_internal.h"
 #include "agent/unwind/unwind_lists.h"
 #include "base/clock.h"
+#include "base/heap.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,7 +59,7 @@ static struct process *find_or_add(struct process_table *table, uint32_t pid)
 
 	struct process **bucket = bucket_of(table, pid);
 
-	process = heap_new(sizeof(*process), 0);
+	process = heap_new(struct process);
 	process->pid = pid;
 	process->threads = 1;
 	process->next = *bucket;

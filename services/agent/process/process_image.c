@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/process/process_image.h"
 
-#include "agent/heap.h"
+#include "base/heap.h"
 
 struct process_image *process_image_new(void)
 {
-	struct process_image *image = heap_new(sizeof(*image), 0);
+	struct process_image *image = heap_new(struct process_image);
 
 	image->references = 1;
 	return image;
@@ -37,7 +37,7 @@ struct process_image *process_image_own(struct process_image **image)
 
 struct process_cgroup *process_cgroup_new(str text)
 {
-	struct process_cgroup *cgroup = heap_new(sizeof(*cgroup), 0);
+	struct process_cgroup *cgroup = heap_new(struct process_cgroup);
 
 	cgroup->references = 1;
 	cgroup->text = heap_str(text);

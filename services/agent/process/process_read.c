@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/process/proc_internal.h"
 #include "agent/process/proc_maps_internal.h"
 #include "agent/process/process_read_internal.h"
 #include "agent/unwind/unwind_lists.h"
 #include "base/clock.h"
+#include "base/heap.h"
 
 void process_map(struct process_table *table, struct process *process, struct mapping mapping)
 {

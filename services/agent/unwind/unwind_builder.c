@@ -2,9 +2,9 @@
 #include "agent/unwind/unwind_builder.h"
 
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/unwind/unwind_message_internal.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "server/metrics/metrics.h"
 #include "unwind/unwind_file.h"
@@ -221,7 +221,7 @@ static void measure(const struct unwind_builder *builder)
 
 static void run_job(struct unwind_builder *builder, struct table_job *job)
 {
-	struct unwind_table_response *response = heap_new(sizeof(*response), 0);
+	struct unwind_table_response *response = heap_new(struct unwind_table_response);
 
 	response->fd = -1;
 	memcpy(response->build_id, job->build_id, sizeof(response->build_id));
@@ -259,7 +259,7 @@ static void *builder_run(void *self)
 static bool request(void *self, const char *build_id, int fd)
 {
 	struct unwind_builder *builder = self;
-	struct table_job *job = heap_new(sizeof(*job), 0);
+	struct table_job *job = heap_new(struct table_job);
 
 	job->fd = fd;
 	snprintf(job->build_id, sizeof(job->build_id), "%s", build_id);

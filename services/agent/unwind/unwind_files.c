@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/process/executable_file.h"
 #include "agent/unwind/unwind_files_internal.h"
+#include "base/heap.h"
 
 void executable_set_add(struct executable_set *set, struct executable *executable)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/heap.h"
 #include "agent/unwind/unwind_kernel_internal.h"
+#include "base/heap.h"
 #include "base/log.h"
 
 #include <bpf/bpf.h>
@@ -72,7 +72,7 @@ static void *change_all(void *self)
 
 static bool push(struct unwind_kernel *kernel, uint32_t segment, int fd, bool drops)
 {
-	struct segment_change *change = heap_new(sizeof(*change), 0);
+	struct segment_change *change = heap_new(struct segment_change);
 
 	*change = (struct segment_change){ .segment = segment, .fd = fd, .drops = drops };
 	if (queue_push(&kernel->changes, change))
@@ -155,7 +155,7 @@ bool unwind_kernel_open(struct unwind_kernel *kernel, int segments_fd, int proce
 
 	*kernel =
 		(struct unwind_kernel){ .segments_fd = segments_fd, .processes_fd = processes_fd };
-	kernel->fds = heap_new(UNWIND_SEGMENTS_MAX * sizeof(int), 0);
+	kernel->fds = heap_array(int, UNWIND_SEGMENTS_MAX);
 	queue_init(&kernel->changes, CHANGES_MAX);
 	sigfillset(&all); /* signals are the main thread's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);

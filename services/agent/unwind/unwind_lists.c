@@ -2,7 +2,7 @@
 #include "agent/unwind/unwind_lists.h"
 
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
+#include "base/heap.h"
 
 enum { PER_PAGE = UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping), EVICTIONS_A_LIST = 16 };
 

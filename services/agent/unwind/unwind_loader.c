@@ -2,8 +2,8 @@
 #include "agent/unwind/unwind_loader.h"
 
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "server/metrics/metrics.h"
 
 static struct metric tables = { .name = "decima_agent_unwind_tables",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/heap.h"
 #include "agent/unwind/unwind_slots_internal.h"
+#include "base/heap.h"
 
 void unwind_slots_init(struct unwind_slots *slots, struct unwind_store *store, uint64_t max_bytes)
 {

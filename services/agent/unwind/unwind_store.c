@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/heap.h"
 #include "agent/unwind/unwind_store_internal.h"
+#include "base/heap.h"
 
 #include <errno.h>
 
@@ -28,8 +28,8 @@ void unwind_store_init(struct unwind_store *store, const struct unwind_memory *m
 	*store = (struct unwind_store){ .memory = *memory };
 	store->segments_max =
 		segments_max < UNWIND_SEGMENTS_MAX ? segments_max : UNWIND_SEGMENTS_MAX;
-	store->used = heap_new(UNWIND_SEGMENTS_MAX * sizeof(uint64_t), 0);
-	store->allocated = heap_new(UNWIND_SEGMENTS_MAX / 8, 0);
+	store->used = heap_array(uint64_t, UNWIND_SEGMENTS_MAX);
+	store->allocated = heap_zeroed(UNWIND_SEGMENTS_MAX / 8, 1);
 	store->used[0] = 1; /* page 0 is never allocated */
 }
 

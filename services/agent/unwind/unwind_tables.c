@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/unwind/unwind_tables_internal.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "unwind/unwind_format.h"
 

@@ -2,7 +2,7 @@
 #include "agent/upload/upload_queue.h"
 
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
+#include "base/heap.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -66,7 +66,7 @@ bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *fi
 	atomic_fetch_add(&queue->count, 1); /* by the sampling thread only */
 
 	str path = { file->path.ptr, file->path.len < PATH_MAX ? file->path.len : PATH_MAX - 1 };
-	struct upload_job *job = heap_new(sizeof(*job), path.len + 1);
+	struct upload_job *job = heap_zeroed(1, sizeof(*job) + path.len + 1);
 
 	snprintf(job->build_id, sizeof(job->build_id), "%s", file->build_id);
 	memcpy(job->path, path.ptr, path.len);

@@ -122,6 +122,5 @@ void api_reject(void *self, const struct http_request *req, const char *why,
 		return;
 	}
 
-	error_response_write_body(res->status == 404 ? ERROR_NOT_FOUND : ERROR_BAD_DATA, why,
-				  req->arena, res);
+	error_response_unhandled(req, why, res);
 }

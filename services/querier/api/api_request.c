@@ -67,44 +67,6 @@ struct metric *const api_request_metrics[API_REQUEST_METRICS] = {
 	&queries, &duration, &memory, &in_flight, &rows, &chunks, &bytes, &unreadable, &samples
 };
 
-/*
- * Cancellation and the deadline are checked first: after either of them a request fails with an
- * error that does not name that cause.
- */
-static enum error_type error_type_of(const struct api_request *request, struct err *err)
-{
-	uint64_t now_ns = clock_monotonic_ns();
-
-	if (cancel_requested(request->bounds.cancel)) {
-		err_set(err, ERR_IO, "the client closed the connection before the response");
-		return ERROR_CANCELED;
-	}
-	if (request->bounds.deadline_ns && now_ns >= request->bounds.deadline_ns) {
-		err_set(err, ERR_LIMIT,
-			"the query took longer than %" PRIu64
-			" ms: ask for less time or fewer series, or raise --query-timeout",
-			(request->bounds.deadline_ns - request->stats.began_ns) / NS_PER_MS);
-		return ERROR_TIMEOUT;
-	}
-	if (request->is_unknown || request->is_gone)
-		return request->is_gone ? ERROR_GONE : ERROR_NOT_FOUND;
-	switch (err->code) {
-	case ERR_INVALID:
-		/* Before a read, the request is invalid; after it, the stored data is. */
-		return request->has_read ? ERROR_INTERNAL : ERROR_BAD_DATA;
-	case ERR_LIMIT:
-		return ERROR_EXECUTION;
-	case ERR_NONE:
-	case ERR_NOT_FOUND: /* the tables do not exist yet */
-	case ERR_IO:
-	case ERR_BUSY:
-	case ERR_TIMEOUT:
-	case ERR_CANCELLED:
-		break;
-	}
-	return ERROR_UNAVAILABLE;
-}
-
 static void account(const struct api_request *request, enum endpoint endpoint, const char *error)
 {
 	const struct store_stats *stats = &request->stats.store;
@@ -134,8 +96,16 @@ static void account(const struct api_request *request, enum endpoint endpoint, c
 
 static void write_error(const struct api_request *request, enum endpoint endpoint, struct err *err)
 {
-	enum error_type type = error_type_of(request, err);
+	enum error_type type = error_type_of(err->code);
 
+	/* The step that failed does not know the request's bounds; the user needs to. */
+	if (type == ERROR_TIMEOUT)
+		err_set(err, ERR_TIMEOUT,
+			"the query took longer than %" PRIu64
+			" ms: ask for less time or fewer series, or raise --query-timeout",
+			(request->bounds.deadline_ns - request->stats.began_ns) / NS_PER_MS);
+	else if (type == ERROR_CANCELED)
+		err_set(err, ERR_CANCELLED, "the client closed the connection before the response");
 	error_response_write(type, err->msg, request->req->arena, request->res);
 	if (!str_starts_with(request->req->path, STR("/api/"))) {
 		request->res->content_type = NULL;
@@ -176,7 +146,6 @@ struct store_reader *api_request_acquire_reader(struct api_request *request, str
 	uint64_t began_ns = clock_monotonic_ns();
 	struct store_reader *reader = pool_acquire(&request->api->pool, &request->bounds, err);
 
-	request->has_read = reader;
 	request->stats.wait_ns += clock_monotonic_ns() - began_ns;
 	return reader;
 }

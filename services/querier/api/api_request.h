@@ -37,8 +37,6 @@ struct api_request {
 	struct window window;
 	struct store_bounds bounds; /* the deadline, and the token that a closed connection sets */
 	struct store_projection projection; /* set before api_request_read_samples() */
-	bool has_read;            /* a reader was acquired: ERR_INVALID is a fault of ours now */
-	bool is_unknown, is_gone; /* the error response is 404, or 410 */
 	struct query_stats stats;
 	struct store_gap gaps[STORE_GAPS_MAX]; /* of the last api_request_read_samples() */
 	size_t gap_count;
@@ -46,9 +44,8 @@ struct api_request {
 };
 
 /*
- * Writes the response to one endpoint. On false `err` is set, and its code selects the status:
- * ERR_INVALID 400 (500 after a reader was acquired), ERR_LIMIT 422, others 503. is_unknown makes it
- * 404, is_gone 410. An ended deadline (503) and a closed connection (499) take precedence.
+ * Writes the response to one endpoint. On false `err` is set, and error_type_of() its code is the
+ * type of the response.
  */
 typedef bool api_responder(struct api_request *request, struct err *err);
 
@@ -59,9 +56,8 @@ void api_request_handle(struct api *api, const struct http_request *req, struct 
 			enum endpoint endpoint, api_responder *respond);
 
 /*
- * Acquires a reader with a snapshot of its own. The caller must release it. NULL with ERR_IO:
- * PostgreSQL is unavailable, or all connections stayed busy; the error becomes 503. Other codes are
- * those of store_reader_begin().
+ * Acquires a reader with a snapshot of its own. The caller must release it. NULL with the
+ * error of pool_acquire().
  */
 struct store_reader *api_request_acquire_reader(struct api_request *request,
 						struct err *err) MUST_CHECK;

@@ -166,8 +166,8 @@ static bool read_share(struct api_request *request, str id, struct shared_query 
 	if (!shared_query_open(shared, request, id, err))
 		return false;
 	return shared->share.side_count == SHARE_SIDES_MAX ||
-	       shared_query_reject(request, err,
-				   "this share is one profile: request /api/v1/query?share=ID");
+	       err_set(err, ERR_INVALID,
+		       "this share is one profile: request /api/v1/query?share=ID");
 }
 
 static bool respond_diff(struct api_request *request, struct err *err)

@@ -94,22 +94,21 @@ static bool is_alone(const struct api_request *request, struct err *err)
 }
 
 /* For a comparison, the parameter side=a or side=b selects one profile. */
-static bool find_side(struct api_request *request, const struct shared_query *shared,
+static bool find_side(const struct http_request *req, const struct shared_query *shared,
 		      size_t *ret_side, struct err *err)
 {
-	str side = http_query(request->req, "side");
+	str side = http_query(req, "side");
 	bool is_b = str_eq(side, STR("b"));
 
 	*ret_side = is_b;
 	if (shared->share.side_count == 1)
 		return !side.ptr ||
-		       shared_query_reject(
-			       request, err,
+		       err_set(err, ERR_INVALID,
 			       "side is only for comparisons: this share is one profile");
 	return is_b || str_eq(side, STR("a")) ||
-	       shared_query_reject(request, err,
-				   "this share is a comparison: request /api/v1/diff?share=ID, or "
-				   "one profile of it with side=a or side=b");
+	       err_set(err, ERR_INVALID,
+		       "this share is a comparison: request /api/v1/diff?share=ID, or "
+		       "one profile of it with side=a or side=b");
 }
 
 static bool respond_share(struct api_request *request, const struct report *report, struct err *err)
@@ -119,7 +118,7 @@ static bool respond_share(struct api_request *request, const struct report *repo
 
 	if (!is_alone(request, err) ||
 	    !shared_query_open(&shared, request, http_query(request->req, "share"), err) ||
-	    !find_side(request, &shared, &side, err))
+	    !find_side(request->req, &shared, &side, err))
 		return false;
 	shared_query_use_window(&shared, side, request);
 	if (shared.share.is_frozen)

@@ -115,7 +115,7 @@ static bool store(struct api_request *request, const struct share *share, struct
 					.tv_nsec = (long)(until_ns % NS_PER_SECOND) };
 
 	if (pthread_mutex_clocklock(&api->share_lock, CLOCK_MONOTONIC, &until) != 0)
-		return err_set(err, ERR_IO, "other shares are being stored: try again later");
+		return err_set(err, ERR_TIMEOUT, "other shares are being stored: try again later");
 
 	bool stored = share_store(api->postgres, share, api->share_total_max_bytes,
 				  &request->bounds, err);

@@ -177,11 +177,16 @@ bool params_group_by(const char *param, str text, struct group_by *ret_group_by,
 {
 	struct group_by group_by = { 0 };
 
-	while (text.len) {
+	for (bool more = text.len > 0; more;) {
+		more = str_find(text, STR(",")) < text.len;
+
 		str name = str_trim(str_cut(&text, ','));
 
 		if (name.len == 0)
-			continue;
+			return err_set(
+				err, ERR_INVALID,
+				"%s: a label name is empty; names are separated by one comma",
+				param);
 		if (name.len > LABEL_NAME_MAX)
 			return err_set(err, ERR_INVALID, "%s: a label name has at most %d bytes",
 				       param, LABEL_NAME_MAX);

@@ -43,8 +43,8 @@ struct query_result {
  * Reads the samples of the request's window, merges and symbolizes them. Adds the costs to the
  * request's statistics. Missing symbols are no error, but a warning. ERR_LIMIT: more than
  * memory_max bytes, or a sum of values beyond 64 bits. Other errors: those of
- * api_request_read_samples(), and ERR_IO if the client closed the connection. The caller must call
- * query_result_done(), on failure as well.
+ * api_request_read_samples(), and ERR_CANCELLED if the client closed the connection. The caller
+ * must call query_result_done(), on failure as well.
  */
 bool query_result_read(struct query_result *result, struct api_request *request,
 		       const struct query_result_options *options, struct err *err) MUST_CHECK;

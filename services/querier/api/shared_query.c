@@ -45,12 +45,10 @@ bool shared_query_find(struct api_request *request, str id, bool with_payload,
 	if (!read_share(request, id, with_payload, ret_share, &state, err))
 		return false;
 	metric_add_at(&lookups, state, 1);
-	request->is_unknown = state == SHARE_UNKNOWN;
-	request->is_gone = state == SHARE_EXPIRED;
 	if (state == SHARE_UNKNOWN)
 		return err_set(err, ERR_NOT_FOUND,
 			       "there is no such share: the link is incomplete, or expired");
-	return state == SHARE_FOUND || err_set(err, ERR_NOT_FOUND, "this share has expired");
+	return state == SHARE_FOUND || err_set(err, ERR_EXPIRED, "this share has expired");
 }
 
 bool shared_query_parse(struct shared_query *shared, struct arena *arena, struct err *err)
@@ -69,17 +67,20 @@ bool shared_query_parse(struct shared_query *shared, struct arena *arena, struct
 	return params_group_by("group_by", share->group_by, &shared->group_by, err);
 }
 
+/* What is invalid was stored: the request is not to blame. */
+static bool stored_data_is_bad(struct err *err)
+{
+	if (err->code == ERR_INVALID)
+		err->code = ERR_CORRUPT;
+	return false;
+}
+
 bool shared_query_open(struct shared_query *shared, struct api_request *request, str id,
 		       struct err *err)
 {
-	return shared_query_find(request, id, true, &shared->share, err) &&
-	       shared_query_parse(shared, request->req->arena, err);
-}
-
-bool shared_query_reject(struct api_request *request, struct err *err, const char *sentence)
-{
-	request->has_read = false;
-	return err_set(err, ERR_INVALID, "%s", sentence);
+	if (!shared_query_find(request, id, true, &shared->share, err))
+		return false;
+	return shared_query_parse(shared, request->req->arena, err) || stored_data_is_bad(err);
 }
 
 void shared_query_use_window(const struct shared_query *shared, size_t side,
@@ -95,7 +96,7 @@ bool shared_query_read_frozen(const struct shared_query *shared, size_t side, st
 	const struct frozen frozen = { shared->share.sides[side].payload,
 				       shared->share.sides[side].reasons };
 
-	return frozen_read(&frozen, merge, err);
+	return frozen_read(&frozen, merge, err) || stored_data_is_bad(err);
 }
 
 void shared_query_done(struct shared_query *shared)

@@ -22,8 +22,7 @@ struct shared_query {
 
 /*
  * Reads the row of a share. Texts are in the request's arena. ERR_NOT_FOUND: the id is malformed or
- * unknown (is_unknown of the request is set), or the share has expired (is_gone is set). Other
- * errors: those of the reader.
+ * unknown. ERR_EXPIRED: the share has expired. Other errors: those of the reader.
  */
 bool shared_query_find(struct api_request *request, str id, bool with_payload,
 		       struct share *ret_share, struct err *err) MUST_CHECK;
@@ -33,24 +32,20 @@ bool shared_query_find(struct api_request *request, str id, bool with_payload,
 bool shared_query_parse(struct shared_query *shared, struct arena *arena,
 			struct err *err) MUST_CHECK;
 
-/* shared_query_find() with the payload, then shared_query_parse(), with the errors of both. */
+/* shared_query_find() with the payload, then shared_query_parse(), with the errors of both; a
+ * stored query that is malformed is ERR_CORRUPT. */
 bool shared_query_open(struct shared_query *shared, struct api_request *request, str id,
 		       struct err *err) MUST_CHECK;
 
 /* Frees the selectors. */
 void shared_query_done(struct shared_query *shared);
 
-/* Always returns false, with ERR_INVALID and this sentence, and makes the response 400: the request
- * does not fit the share, although the share itself was read without an error. */
-bool shared_query_reject(struct api_request *request, struct err *err,
-			 const char *sentence) MUST_CHECK;
-
 /* Sets the window of the request to the window of one side (0 or 1). */
 void shared_query_use_window(const struct shared_query *shared, size_t side,
 			     struct api_request *request);
 
-/* Decodes the frozen result of one side (0 or 1) into an empty merge, after merge_init(). Fails as
- * frozen_read(); the merge borrows from the share. */
+/* Decodes the frozen result of one side (0 or 1) into an empty merge, after merge_init().
+ * ERR_CORRUPT: malformed. ERR_LIMIT as frozen_read(). The merge borrows from the share. */
 bool shared_query_read_frozen(const struct shared_query *shared, size_t side, struct merge *merge,
 			      struct err *err) MUST_CHECK;
 

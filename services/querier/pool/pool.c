@@ -68,12 +68,12 @@ static void wait_for_release(struct pool *pool)
 	pthread_cond_timedwait(&pool->released, &pool->lock, &at);
 }
 
-static struct pool_item *wait_for_free(struct pool *pool, const struct store_bounds *bounds)
+static bool wait_for_free(struct pool *pool, const struct store_bounds *bounds,
+			  struct pool_item **ret_item, struct err *err)
 {
 	struct store_bounds wait = { clock_monotonic_ns() + POOL_WAIT_MS * NS_PER_MS,
 				     bounds->cancel };
 	struct pool_item *item;
-	struct err err;
 
 	if (bounds->deadline_ns < wait.deadline_ns)
 		wait.deadline_ns = bounds->deadline_ns;
@@ -81,14 +81,22 @@ static struct pool_item *wait_for_free(struct pool *pool, const struct store_bou
 	item = find_free(pool);
 	if (!item && pool->waiting < POOL_WAITING_MAX) {
 		pool->waiting++;
-		while (!(item = find_free(pool)) && store_bounds_check(&wait, &err))
+		while (!(item = find_free(pool)) && store_bounds_check(&wait, err))
 			wait_for_release(pool);
 		pool->waiting--;
 	}
 	if (item)
 		item->is_busy = true;
 	pthread_mutex_unlock(&pool->lock);
-	return item;
+	*ret_item = item;
+	if (item)
+		return true;
+	if (!store_bounds_check(bounds, err))
+		return false;
+	metric_add(&rejected, 1);
+	return err_set(err, ERR_BUSY,
+		       "%zu queries are running already (--query-concurrency): try again later",
+		       pool->count);
 }
 
 static void release(struct pool *pool, struct pool_item *item)
@@ -103,8 +111,8 @@ static void release(struct pool *pool, struct pool_item *item)
  * An idle connection may have been lost, which only its first use shows. Retry once with a new
  * connection before failing.
  */
-bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
-		     const struct store_bounds *bounds, struct err *err)
+static bool begin(struct pool_item *item, const struct store_reader_options *options,
+		  const struct store_bounds *bounds, struct err *err)
 {
 	bool was_open = item->is_open;
 
@@ -114,18 +122,26 @@ bool pool_item_begin(struct pool_item *item, const struct store_reader_options *
 				  store_reader_begin(item->readers, bounds, err)));
 }
 
+bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
+		     const struct store_bounds *bounds, struct err *err)
+{
+	if (begin(item, options, bounds, err))
+		return true;
+	/* A connection attempt ends by its own timeout; the query may have ended meanwhile. */
+	if (bounds && !store_bounds_check(bounds, err))
+		return false;
+	if (err->code == ERR_NOT_FOUND)
+		err->code = ERR_IO; /* without its tables the database is unavailable */
+	return false;
+}
+
 struct store_reader *pool_acquire(struct pool *pool, const struct store_bounds *bounds,
 				  struct err *err)
 {
-	struct pool_item *item = wait_for_free(pool, bounds);
+	struct pool_item *item;
 
-	if (!item) {
-		metric_add(&rejected, 1);
-		err_set(err, ERR_IO,
-			"%zu queries are running already (--query-concurrency): try again later",
-			pool->count);
+	if (!wait_for_free(pool, bounds, &item, err))
 		return NULL;
-	}
 	if (!pool_item_begin(item, &pool->options, bounds, err)) {
 		release(pool, item);
 		return NULL;

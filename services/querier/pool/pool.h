@@ -44,9 +44,8 @@ void pool_done(struct pool *pool);
 /*
  * Acquires a reader with a new snapshot, for a query within these bounds. The caller must call
  * pool_release(). The further readers of the item follow the returned reader in memory, as many as
- * pool_init() set. NULL with ERR_IO: all items stayed busy; the client may try again later. NULL
- * with the error of store_reader_open() or store_reader_begin(): PostgreSQL is unavailable, or the
- * bounds ended.
+ * pool_init() set. NULL with ERR_BUSY: all items stayed busy; the client may try again later. Other
+ * codes: those of pool_item_begin().
  */
 struct store_reader *pool_acquire(struct pool *pool, const struct store_bounds *bounds,
 				  struct err *err) MUST_CHECK;
@@ -57,8 +56,9 @@ void pool_release(struct pool *pool, struct store_reader *reader);
 /*
  * Begins a snapshot on an item, which need not be in a pool; a zeroed item is valid. Opens the
  * connection, or reopens a lost one; the caller closes with store_reader_close(). `bounds` NULL: no
- * deadline and no cancellation. Fails as store_reader_open() and store_reader_begin(); the item can
- * be used again. Not thread-safe for one item.
+ * deadline and no cancellation. ERR_IO: PostgreSQL is unavailable, or has no tables yet.
+ * ERR_TIMEOUT, ERR_CANCELLED: the bounds ended. The item can be used again. Not thread-safe for one
+ * item.
  */
 bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
 		     const struct store_bounds *bounds, struct err *err) MUST_CHECK;

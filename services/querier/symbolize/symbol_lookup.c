@@ -34,8 +34,8 @@ struct metric *const symbol_lookup_metrics[SYMBOL_LOOKUP_METRICS] = { &addresses
 static void report_outcome(struct symbol_lookup *lookup, bool good)
 {
 	/* If the query ended early, the state of the source is unknown. */
-	bool is_ours = cancel_requested(lookup->bounds.cancel) ||
-		       (lookup->is_shortened && clock_monotonic_ns() >= lookup->bounds.deadline_ns);
+	bool is_ours = !good && (lookup->why.code == ERR_CANCELLED ||
+				 (lookup->is_shortened && lookup->why.code == ERR_TIMEOUT));
 
 	lookup->has_failed = !good;
 	if (good) {
@@ -127,7 +127,7 @@ static bool send_batch(struct symbol_lookup *lookup, struct lookup_batch *batch,
 		cache_response(lookup, batch, &response, requested_ns);
 	batch->count = batch->addresses = 0;
 	if (cancel_requested(lookup->bounds.cancel))
-		return err_set(err, ERR_IO, "the client closed the connection");
+		return err_set(err, ERR_CANCELLED, "the client closed the connection");
 	return within_memory(lookup, merge, arena.size, err);
 }
 

@@ -57,7 +57,7 @@ struct symbol_lookup {
  * warnings stay valid until symbol_lookup_done(), which must be called on failure as well.
  * `symbolization`, `merge` and the token of `bounds` must outlive the lookup. A failure of the
  * source is no error, but a warning. ERR_LIMIT: merge and symbols use more memory than the merge
- * may. ERR_IO: the client closed the connection.
+ * may. ERR_CANCELLED: the client closed the connection.
  */
 bool symbol_lookup_run(struct symbol_lookup *lookup, struct symbolization *symbolization,
 		       struct merge *merge, const struct store_bounds *bounds,

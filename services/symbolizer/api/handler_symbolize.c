@@ -7,19 +7,11 @@
 #include "server/json/json_read.h"
 #include "symbolizer/symbolizer_limits.h"
 
+enum { RETRY_SECONDS = 1 };
+
 static void reject(const struct http_request *req, struct http_response *res, const struct err *err)
 {
-	bool is_limit = err->code == ERR_LIMIT;
-
-	res->status = is_limit ? 422 : 400;
-	json_error(req->arena, is_limit ? "execution" : "bad_data", err->msg, res);
-}
-
-void handler_symbolize_unhandled(void *service, const struct http_request *req, const char *why,
-				 struct http_response *res)
-{
-	(void)service;
-	json_error(req->arena, res->status == 404 ? "not_found" : "bad_data", why, res);
+	json_error_respond(error_type_of(err->code), err->msg, RETRY_SECONDS, req->arena, res);
 }
 
 /* Ignore parameters: "application/json; charset=utf-8" is application/json. */

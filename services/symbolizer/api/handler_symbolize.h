@@ -17,7 +17,3 @@
 
 /* An http_handler; the service is the struct resolver. */
 void handler_symbolize(void *service, const struct http_request *req, struct http_response *res);
-
-/* An http_error_body: the response to a request that the server rejected before any handler ran. */
-void handler_symbolize_unhandled(void *service, const struct http_request *req, const char *why,
-				 struct http_response *res);

@@ -184,8 +184,8 @@ void shared_cache_get(struct shared_cache *cache, struct shared_cache_lookup *lo
 
 	if (!redis_pipeline(&cache->redis, batch.commands.items, batch.commands.len, &scratch,
 			    replies, &err)) {
-		metric_add_at(&lookup_count, err.code == ERR_LIMIT ? SUSPENDED : FAILED, fitting);
-		if (err.code != ERR_LIMIT)
+		metric_add_at(&lookup_count, err.code == ERR_BUSY ? SUSPENDED : FAILED, fitting);
+		if (err.code != ERR_BUSY)
 			log_warn("Redis failed; pausing its use", "error=\"%s\"", err.msg);
 		return;
 	}

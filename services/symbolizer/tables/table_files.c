@@ -53,7 +53,7 @@ bool table_files_open(const char *path, int *ret_root, int *ret_directory, int *
 	if (lock < 0)
 		return err_errno(err, "open %s", path);
 	if (flock(lock, LOCK_EX | LOCK_NB))
-		return err_set(err, ERR_LIMIT, "another process uses %s", path);
+		return err_set(err, ERR_BUSY, "another process uses %s", path);
 	if ((mkdirat(root, "tables", 0750) && errno != EEXIST) ||
 	    (mkdirat(root, "work", 0750) && errno != EEXIST))
 		return err_errno(err, "create the directories of %s", path);

@@ -16,7 +16,7 @@ struct table_file {
 };
 
 /* Creates missing directories, locks the directory for this process, and empties work/. The caller
- * closes the three descriptors: of `path`, of its tables/, and of the lock. ERR_LIMIT: another
+ * closes the three descriptors: of `path`, of its tables/, and of the lock. ERR_BUSY: another
  * process has the lock; ERR_IO, ERR_NOT_FOUND: a directory or the lock file cannot be opened. After
  * a failure nothing is open and the outputs are unchanged. */
 bool table_files_open(const char *path, int *ret_root, int *ret_directory, int *ret_lock,

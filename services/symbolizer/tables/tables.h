@@ -58,7 +58,7 @@ struct tables {
 
 /*
  * Creates the directory if needed and reads the list of its tables. `directory` is not kept.
- * ERR_LIMIT: another process uses the directory; ERR_IO or ERR_NOT_FOUND: it cannot be created or
+ * ERR_BUSY: another process uses the directory; ERR_IO or ERR_NOT_FOUND: it cannot be created or
  * opened. Nothing is open after a failure.
  */
 bool tables_open(struct tables *tables, const char *directory, uint64_t max_bytes,

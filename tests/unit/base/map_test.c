@@ -25,6 +25,22 @@ static void finds_inserted_keys_after_growing(void **state)
 	assert_null(map_get(&map, STR("k10001")));
 }
 
+static void finds_the_empty_key(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct map map = { .arena = &arena };
+	size_t visited = 0;
+
+	(void)state;
+	*map_at(&map, (str){ 0 }) = &map;
+	assert_ptr_equal(map_get(&map, (str){ 0 }), &map);
+	assert_ptr_equal(map_get(&map, STR("")), &map);
+	assert_ptr_equal(*map_at(&map, STR("")), &map);
+	map_for_each(&map, entry)
+		visited++;
+	assert_true(map.len == 1 && visited == 1);
+}
+
 static void vec_keeps_items_across_growth(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -49,5 +65,5 @@ static void wrap_prefixes_the_operation_of_the_caller(void **state)
 	assert_int_equal(err.code, ERR_IO);
 }
 
-RUN_TESTS(TEST(finds_inserted_keys_after_growing), TEST(vec_keeps_items_across_growth),
-	  TEST(wrap_prefixes_the_operation_of_the_caller))
+RUN_TESTS(TEST(finds_inserted_keys_after_growing), TEST(finds_the_empty_key),
+	  TEST(vec_keeps_items_across_growth), TEST(wrap_prefixes_the_operation_of_the_caller))

@@ -182,7 +182,7 @@ static void silence_ends_at_a_timeout_or_a_cancellation(void **state)
 	fetch.url = url;
 	fetch.timeout_ms = 300;
 	assert_false(fetch_get(&fetch, &status, &err));
-	assert_int_equal(err.code, ERR_IO);
+	assert_int_equal(err.code, ERR_TIMEOUT);
 	assert_true(clock_monotonic_ns() - began < 10 * NS_PER_SECOND);
 
 	assert_true(cancel_open(&cancel, &err));
@@ -192,6 +192,7 @@ static void silence_ends_at_a_timeout_or_a_cancellation(void **state)
 	began = clock_monotonic_ns();
 	pthread_create(&asker, NULL, request_cancel, &cancel);
 	assert_false(fetch_get(&fetch, &status, &err));
+	assert_int_equal(err.code, ERR_CANCELLED);
 	assert_true(clock_monotonic_ns() - began < 20 * NS_PER_SECOND);
 	pthread_join(asker, NULL);
 	cancel_close(&cancel);

@@ -18,6 +18,7 @@ struct server {
 	int listener, done;
 	uint16_t port;
 	bool greets, begins_copy;
+	str reply; /* to the first statement */
 	pthread_t thread;
 };
 
@@ -69,6 +70,10 @@ static void *serve(void *self)
 	if (server->begins_copy) {
 		read_message(fd, true);
 		say(fd, copy_in, sizeof(copy_in) - 1);
+	}
+	if (server->reply.len) {
+		read_message(fd, true);
+		say(fd, server->reply.ptr, server->reply.len);
 	}
 	poll(&done, 1, -1);
 	return NULL;
@@ -203,6 +208,7 @@ static void connecting_is_cancellable(void **state)
 
 	assert_false(open_server(&pg, &server, &asked, &err));
 
+	assert_int_equal(err.code, ERR_CANCELLED);
 	assert_true(clock_monotonic_ns() - start_ns < 4 * NS_PER_SECOND); /* of 5 otherwise */
 	server_stop(&server);
 }
@@ -222,6 +228,7 @@ static void a_server_that_does_not_respond_loses_the_connection(void **state)
 	assert_false(postgres_exec(&pg, "SELECT 1", &err));
 
 	assert_soon(start_ns);
+	assert_int_equal(err.code, ERR_IO);
 	assert_string_equal(err.msg, "PostgreSQL did not answer within 1000 ms");
 	assert_false(postgres_is_open(&pg));
 	postgres_close(&pg);
@@ -245,6 +252,7 @@ static void copying_to_a_server_that_does_not_read_ends_at_the_deadline(void **s
 	assert_false(postgres_copy(&pg, "COPY t FROM STDIN", (str){ data, LARGE }, &err));
 
 	assert_soon(start_ns);
+	assert_int_equal(err.code, ERR_IO);
 	assert_string_equal(err.msg, "PostgreSQL did not answer within 1000 ms");
 	assert_false(postgres_is_open(&pg));
 	postgres_close(&pg);
@@ -306,6 +314,7 @@ static void a_wait_for_a_response_is_cancellable(void **state)
 	assert_false(postgres_exec(&pg, "SELECT 1", &err));
 
 	assert_soon(start_ns); /* of 60 s otherwise */
+	assert_int_equal(err.code, ERR_CANCELLED);
 	assert_string_equal(err.msg, "PostgreSQL: cancelled while waiting for the server");
 	assert_false(postgres_is_open(&pg));
 	assert_false(postgres_sleep(&pg, 60000));
@@ -315,9 +324,51 @@ static void a_wait_for_a_response_is_cancellable(void **state)
 	server_stop(&server);
 }
 
+static void the_bound_of_a_request_is_a_timeout(void **state)
+{
+	struct server server = { .greets = true };
+	struct postgres pg = { 0 };
+	struct err err;
+
+	(void)state;
+	server_start(&server);
+	assert_true(open_server(&pg, &server, NULL, &err));
+	postgres_set_bounds(&pg, clock_monotonic_ns(), NULL);
+
+	assert_false(postgres_exec(&pg, "SELECT 1", &err));
+
+	assert_int_equal(err.code, ERR_TIMEOUT);
+	postgres_close(&pg);
+	server_stop(&server);
+}
+
+static void a_lock_that_is_not_available_is_busy(void **state)
+{
+	static const char refusal[] = "E\0\0\0\x1f"
+				      "SERROR\0"
+				      "C55P03\0"
+				      "Mlocked now\0\0"
+				      "Z\0\0\0\x05I";
+	struct server server = { .greets = true, .reply = { refusal, sizeof(refusal) - 1 } };
+	struct postgres pg = { 0 };
+	struct err err;
+
+	(void)state;
+	server_start(&server);
+	assert_true(open_server(&pg, &server, NULL, &err));
+
+	assert_false(postgres_exec(&pg, "LOCK TABLE t", &err));
+
+	assert_int_equal(err.code, ERR_BUSY);
+	assert_true(postgres_is_open(&pg));
+	postgres_close(&pg);
+	server_stop(&server);
+}
+
 RUN_TESTS(TEST(connecting_to_a_silent_server_ends_at_the_deadline), TEST(a_silent_host_is_skipped),
 	  TEST(hosts_that_are_all_silent_are_an_error), TEST(connecting_is_cancellable),
 	  TEST(a_server_that_does_not_respond_loses_the_connection),
 	  TEST(copying_to_a_server_that_does_not_read_ends_at_the_deadline),
 	  TEST(a_statement_that_is_not_read_ends_at_the_deadline),
-	  TEST(a_wait_for_a_response_is_cancellable))
+	  TEST(a_wait_for_a_response_is_cancellable), TEST(the_bound_of_a_request_is_a_timeout),
+	  TEST(a_lock_that_is_not_available_is_busy))

@@ -138,9 +138,9 @@ static void after_a_failure_there_is_a_pause(void **state)
 
 		assert_true(redis_open(&redis, &options, &err));
 		assert_false(ask(&redis, &reply, &arena, &err));
-		assert_int_equal(err.code, ERR_IO);
+		assert_int_equal(err.code, says[i] && i != 2 ? ERR_IO : ERR_TIMEOUT);
 		assert_false(ask(&redis, &reply, &arena, &err));
-		assert_int_equal(err.code, ERR_LIMIT);
+		assert_int_equal(err.code, ERR_BUSY);
 		assert_int_equal(server.connections, 1);
 		redis_close(&redis);
 		stop(&server);

@@ -179,9 +179,9 @@ static void a_file_has_one_writer_at_a_time(void **state)
 
 	(void)state;
 	assert_false(file_write_begin(&second, &files, &key, &err));
-	assert_int_equal(err.code, ERR_LIMIT);
+	assert_int_equal(err.code, ERR_BUSY);
 	assert_false(file_write_begin(&second, &others, &key, &err));
-	assert_int_equal(err.code, ERR_LIMIT);
+	assert_int_equal(err.code, ERR_BUSY);
 	second = begin(&others, &other);
 	file_write_abandon(&second);
 	assert_true(file_write_commit(&first, &generation, &err));
@@ -301,7 +301,7 @@ static void reports_a_store_that_cannot_be_written_to(void **state)
 	assert_int_equal(rmdir(temp), 0);
 	assert_false(files_is_writable(&files, &err));
 	assert_false(file_write_begin(&write, &files, &key, &err));
-	assert_int_not_equal(err.code, ERR_LIMIT);
+	assert_int_not_equal(err.code, ERR_BUSY);
 	assert_false(files_open(&none, "", 1000, &err));
 	assert_false(files_open(&none, "/proc/nowhere", 1000, &err));
 	files_close(&none);

@@ -3,9 +3,9 @@
  * Processes in a table, changed by events as in process_test.c, and what programs find for them.
  */
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/unwind/unwind_lists.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "support/fake_unwind_memory.h"
 #include "support/test.h"
 
@@ -345,7 +345,7 @@ static void loaded_and_evicted_tables_are_updated_in_the_lists(void **state)
 
 	struct process *process = sampled(PARENT, 5, 1);
 	struct executable *library = process->image->mappings.items[1].executable;
-	struct elf_segment *segment = heap_new(sizeof(*segment), 0);
+	struct elf_segment *segment = heap_new(struct elf_segment);
 
 	*segment = (struct elf_segment){ .size = 0x1000, .address = 0x400000, .executable = true };
 	library->segments = segment;

@@ -3,9 +3,9 @@
  * Executables with known build ids, and a source whose responses the test chooses.
  */
 #include "agent/agent_limits.h"
-#include "agent/heap.h"
 #include "agent/unwind/unwind_tables_internal.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "support/fake_unwind_memory.h"
 #include "support/test.h"
 #include "unwind/unwind_format.h"
@@ -62,7 +62,7 @@ static struct executable *acquire(uint32_t n)
 	struct executable *executable = executable_acquire(&cache, &claim);
 
 	if (executable && !executable->segment_count) {
-		executable->segments = heap_new(sizeof(struct elf_segment), 0);
+		executable->segments = heap_new(struct elf_segment);
 		executable->segment_count = 1;
 	}
 	return executable;

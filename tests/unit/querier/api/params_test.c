@@ -140,16 +140,20 @@ static void a_prefix_selects_the_parameters_of_a_window(void **state)
 
 static void groups_are_separated_by_commas(void **state)
 {
+	static const char *const with_empty_names[] = { ",", ",,,,", "a,", ",a", "a,,b", " " };
 	struct group_by group_by;
 	struct err err;
 
 	(void)state;
 	assert_true(params_group_by("group_by", (str){ 0 }, &group_by, &err));
 	assert_int_equal(group_by.len, 0);
-	assert_true(params_group_by("group_by", STR("comm, pid,,"), &group_by, &err));
+	assert_true(params_group_by("group_by", STR("comm, pid"), &group_by, &err));
 	assert_int_equal(group_by.len, 2);
 	assert_true(str_eq(group_by.names[1], STR("pid")));
 	assert_false(params_group_by("group_by", STR("a,b,a"), &group_by, &err));
+	for (size_t i = 0; i < ARRAY_LEN(with_empty_names); i++)
+		assert_false(params_group_by("group_by", str_from(with_empty_names[i]), &group_by,
+					     &err));
 	assert_false(params_group_by("group_by", STR("a,b,c,d,e,f,g,h,i"), &group_by, &err));
 }
 

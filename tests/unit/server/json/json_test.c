@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/json/json.h"
-#include "server/json/json_error.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -67,16 +66,4 @@ static void escapes_text(void **state)
 		assert_true(str_eq(written_str(&arena, rows[i].in), rows[i].out));
 }
 
-static void an_error_has_the_format_of_prometheus(void **state)
-{
-	AUTO_ARENA arena = { 0 };
-	struct http_response res = { 0 };
-
-	(void)state;
-	json_error(&arena, "bad_data", "step: \"x\" is no duration", &res);
-	assert_string_equal(res.content_type, "application/json");
-	assert_true(str_eq(res.body, STR("{\"status\":\"error\",\"errorType\":\"bad_data\","
-					 "\"error\":\"step: \\\"x\\\" is no duration\"}\n")));
-}
-
-RUN_TESTS(TEST(inserts_commas), TEST(escapes_text), TEST(an_error_has_the_format_of_prometheus))
+RUN_TESTS(TEST(inserts_commas), TEST(escapes_text))

@@ -204,7 +204,7 @@ static void a_directory_belongs_to_one_process(void **state)
 	(void)state;
 	open_tables(&tables, 1 << 30);
 	assert_false(tables_open(&others, scratch.path, 1 << 30, &err));
-	assert_int_equal(err.code, ERR_LIMIT);
+	assert_int_equal(err.code, ERR_BUSY);
 	assert_non_null(strstr(err.msg, "another process"));
 	tables_close(&tables);
 }

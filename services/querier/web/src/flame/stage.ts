@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * stage - zooms, scrolls and animates a flame graph on its canvas. Changes are drawn in the next
- * animation frame of the browser.
+ * animation frame of the browser; a new size is drawn at once, since resizing a canvas clears it.
  *
  * The canvas is as large as the visible part of the graph; a taller spacer behind it scrolls. The
  * marker of the selected node is a separate element above the canvas, so that moving the pointer does
@@ -100,7 +100,8 @@ export class Stage {
 		this.viewport.width = Math.max(clientWidth, 1);
 		this.viewport.height = Math.max(clientHeight, 1);
 		this.painter.resize(clientWidth, clientHeight, devicePixelRatio);
-		this.scheduleDraw();
+		cancelAnimationFrame(this.frameRequest);
+		this.draw(performance.now());
 	}
 
 	private readonly scheduleDraw = () => {
