@@ -30,7 +30,7 @@ RUN apt-get -q update && apt-get -q -y install --no-install-recommends libmicroh
 
 FROM service AS agent
 RUN apt-get -q update && apt-get -q -y install --no-install-recommends \
-		ca-certificates libbpf1 libcurl4 libelf1 libprotobuf-c1 librdkafka1 \
+		ca-certificates libbpf1 libcurl4 libelf1 libjansson4 libprotobuf-c1 librdkafka1 \
 	&& rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin && install -d -m 750 /var/lib/decima-agent
 COPY --from=build /out/usr/bin/decima-agent* /usr/bin/
 RUN decima-agent --version

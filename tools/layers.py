@@ -134,7 +134,7 @@ WRAPPED_BY = {
     "librdkafka/": ("lib/client/kafka_",),
     "libpq-fe.h": ("lib/client/postgres",),
     "hiredis/": ("lib/client/redis",),
-    "jansson.h": ("lib/server/json/",),
+    "jansson.h": ("lib/server/json/", "services/agent/labels/docker_object"),
     "curl/": ("lib/client/fetch", "lib/client/redis_address"),
     "pcre2.h": ("lib/profile/matcher",),
     "xxhash.h": ("lib/base/hash",),
@@ -148,7 +148,7 @@ WRAPPED_BY = {
 
 # executable -> libraries that it must not need
 MUST_NOT_LINK = {
-    "agent": ("libpq", "libjansson", "libcurl"),
+    "agent": ("libpq", "libcurl"),
     "ingester": ("libbpf", "libdw", "libelf"),
     "querier": ("libbpf", "librdkafka", "libdw", "libelf"),
     "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw"),

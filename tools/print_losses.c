@@ -59,7 +59,10 @@ static const struct loss losses[] = {
 	  "Kafka was unreachable until the spool was full; the oldest batches were dropped.",
 	  "Restore Kafka; raise `--spool-max-bytes`." },
 	{ SPOOL_LOST, "spool_corrupt", LOST, "spool_corrupt",
-	  "A batch in the spool is corrupt. The file was renamed to `.bad`.", "Check the disk." },
+	  "A batch in the spool is corrupt, or could not be read for two minutes while others "
+	  "could. "
+	  "The file was renamed to `.bad`.",
+	  "The agent's log has the error. Check the disk." },
 	{ SPOOL_LOST, "spool_refused", LOST, "spool_refused",
 	  "Kafka rejects the batch permanently, most often for its size. The file was renamed to "
 	  "`.bad`.",
