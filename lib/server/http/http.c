@@ -455,9 +455,11 @@ bool http_start(struct http_server *server, const struct http_options *options, 
 		return false;
 	server->options = *options;
 	http_metrics_routes(options->routes, options->route_count);
-	http_watch_start(&server->watch, connections,
-			 options->receive_ms ? options->receive_ms : HTTP_REQUEST_SECONDS * 1000,
-			 options->send_ms ? options->send_ms : HTTP_RESPONSE_SECONDS * 1000);
+	if (!http_watch_start(
+		    &server->watch, connections,
+		    options->receive_ms ? options->receive_ms : HTTP_REQUEST_SECONDS * 1000,
+		    options->send_ms ? options->send_ms : HTTP_RESPONSE_SECONDS * 1000, err))
+		return false;
 	server->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
 			MHD_USE_ITC,
