@@ -202,6 +202,7 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 
 	while (daemon_wait(profiler_pause_ms(profiler))) {
 		profiler_drain(profiler);
+		profiler_metrics_count(profiler);
 		if (clock_monotonic_ns() < next_ns)
 			continue;
 		end_interval(profiler, sink, start_ms);
