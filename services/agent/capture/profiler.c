@@ -48,7 +48,8 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 			err, ERR_INVALID,
 			"the agent is in a pid namespace of its own and cannot identify processes; "
 			"start it in the host's (docker run --pid=host, hostPID: true)");
-	if (!host_cpus(&profiler->arena, &profiler->cpus, &profiler->cpu_count, err))
+	if (!host_cpus(HOST_CPUS_ONLINE, &profiler->arena, &profiler->cpus, &profiler->cpu_count,
+		       err))
 		return false;
 
 	struct sampler_options sampler = { .hz = options->hz,
@@ -278,7 +279,7 @@ static void follow_cpus(struct profiler *profiler)
 	uint32_t *cpus;
 	size_t count;
 
-	if (!host_cpus(&arena, &cpus, &count, &err) ||
+	if (!host_cpus(HOST_CPUS_ONLINE, &arena, &cpus, &count, &err) ||
 	    (count == profiler->cpu_count &&
 	     memcmp(cpus, profiler->cpus, count * sizeof(*cpus)) == 0)) {
 		arena_free(&arena);
