@@ -10,6 +10,8 @@
 
 #include <inttypes.h>
 
+enum { SCAN_PROCESSES_PER_ROUND = 32 }; /* of the first scan: a second for 128 processes */
+
 #define TRUNCATED_BY(end) (TRUNCATED_USER + (end)-USER_END_TOO_DEEP)
 
 const char *const profiler_truncation_names[TRUNCATED_COUNT] = {
@@ -63,7 +65,10 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 	       kernel_check_explain(err);
 }
 
-/* Sideband events are recorded before /proc is read, so no process is missed. Sampling starts last.
+/*
+ * Sideband events are recorded before /proc is read, so no process is missed. Sampling does not
+ * wait for the names of the kernel's functions nor for /proc: what a sample needs is read when the
+ * sample is processed.
  */
 bool profiler_open(struct profiler *profiler, const struct profiler_options *options,
 		   struct err *err)
@@ -77,12 +82,12 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 						.external = options->external,
 						.period_ns = NS_PER_SECOND / options->hz,
 						.containers = options->containers });
-	if (!open_kernel_side(profiler, options, err) ||
-	    !kernel_symbols_open(&profiler->kernel, err)) {
+	if (!kernel_symbols_open(&profiler->kernel, err) ||
+	    !open_kernel_side(profiler, options, err)) {
 		profiler_close(profiler);
 		return false;
 	}
-	process_table_scan(&profiler->processes);
+	process_table_first_scan(&profiler->processes);
 	profiler->round_ns = clock_monotonic_ns();
 	profiler->scanned_ms = profiler->round_ns / NS_PER_MS;
 	profiler_next_interval(profiler);
@@ -119,6 +124,7 @@ static void queue_sample(void *self, const struct sample_record *record, size_t 
 {
 	struct profiler *profiler = self;
 
+	process_table_expect(&profiler->processes, record);
 	if (record->flags & SAMPLE_CONTINUES)
 		timeline_add_stack(&profiler->timeline, record);
 	else
@@ -239,6 +245,7 @@ void profiler_drain(struct profiler *profiler)
 	drain(profiler, profiler->round_ns);
 	profiler->round_ns = began_ns;
 	process_table_retire(&profiler->processes, began_ns - EXITED_KEPT_MS * NS_PER_MS);
+	process_table_scan_more(&profiler->processes, SCAN_PROCESSES_PER_ROUND);
 	rescan_after_loss(profiler);
 	unwind_loader_round(&profiler->unwind);
 }
