@@ -135,7 +135,7 @@ WRAPPED_BY = {
     "libpq-fe.h": ("lib/client/postgres",),
     "hiredis/": ("lib/client/redis",),
     "jansson.h": ("lib/server/json/", "services/agent/labels/docker_object"),
-    "curl/": ("lib/client/fetch",),
+    "curl/": ("lib/client/fetch", "lib/client/redis_address"),
     "pcre2.h": ("lib/profile/matcher",),
     "xxhash.h": ("lib/base/hash",),
     "libelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
