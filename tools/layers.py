@@ -97,7 +97,7 @@ MAY_USE = {
         "services/symbolizer services/symbolizer/tables services/symbolizer/shared_cache "
         "services/symbolizer/build",
     "services/symbolizer/main":
-        "lib/server/json lib/server/metrics lib/server/daemon services/symbolizer "
+        "lib/base lib/server/json lib/server/metrics lib/server/daemon services/symbolizer "
         "services/symbolizer/tables services/symbolizer/shared_cache services/symbolizer/build "
         "services/symbolizer/api",
     "services/querier": "",
