@@ -190,6 +190,7 @@ bool symbol_writer_write(struct symbol_writer *writer, int fd, struct err *err)
 	struct symbol_header header = {
 		.magic = SYMBOL_MAGIC,
 		.version = SYMBOL_VERSION,
+		.split_units = writer->split_units,
 		.row_count = writer->row_count,
 	};
 	str summed = { (const char *)&header.row_count,

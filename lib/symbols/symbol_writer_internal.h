@@ -23,6 +23,7 @@ struct symbol_row {
 struct symbol_writer {
 	struct arena *arena;
 	uint64_t row_count;
+	uint32_t split_units; /* set by the caller, see symbol_table.h */
 	VEC(struct symbol_node) nodes;
 	VEC(struct symbol_function) functions;
 	VEC(uint32_t) files;

@@ -37,8 +37,13 @@ static struct metric build_ids = { .name = "decima_symbolizer_build_ids",
 static struct metric loaded = { .name = "decima_symbolizer_tables_loaded_total",
 				.kind = METRIC_COUNTER,
 				.help = "Tables on disk that were mapped." };
-struct metric *const tables_metrics[TABLES_METRICS] = { &dropped, &table_bytes, &build_ids,
-							&loaded };
+static struct metric split = { .name = "decima_symbolizer_split_tables_total",
+			       .kind = METRIC_COUNTER,
+			       .help = "Tables built without the .dwo or .dwp files of their "
+				       "program (-gsplit-dwarf), which are not read: ELF symbols "
+				       "and lines, but no inlined calls." };
+struct metric *const tables_metrics[TABLES_METRICS] = { &dropped, &table_bytes, &build_ids, &loaded,
+							&split };
 
 struct table_entry {
 	struct build_id id;
@@ -369,6 +374,11 @@ static struct mapped_table *install(struct tables *tables, const struct build_id
 
 	if (mapped &&
 	    table_file_put(tables->root, tables->directory, result->file, id, &file, err)) {
+		if (mapped->symbols.split_units) {
+			metric_add(&split, 1);
+			log_info("debug information is in .dwo or .dwp files",
+				 "build_id=%s units=%u", id->text, mapped->symbols.split_units);
+		}
 		*ret_file = file;
 		return mapped;
 	}
