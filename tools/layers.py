@@ -97,7 +97,7 @@ MAY_USE = {
         "services/symbolizer services/symbolizer/tables services/symbolizer/shared_cache "
         "services/symbolizer/build",
     "services/symbolizer/main":
-        "lib/server/json lib/server/metrics lib/server/daemon services/symbolizer "
+        "lib/base lib/server/json lib/server/metrics lib/server/daemon services/symbolizer "
         "services/symbolizer/tables services/symbolizer/shared_cache services/symbolizer/build "
         "services/symbolizer/api",
     "services/querier": "",
@@ -138,9 +138,9 @@ WRAPPED_BY = {
     "curl/": ("lib/client/fetch", "lib/client/redis_address"),
     "pcre2.h": ("lib/profile/matcher",),
     "xxhash.h": ("lib/base/hash",),
-    "libelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
-    "gelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
-    "elfutils/": ("lib/elf/", "lib/client/debuginfod"),
+    "libelf.h": (),
+    "gelf.h": (),
+    "elfutils/": ("lib/client/debuginfod",),
     "lzma.h": ("lib/elf/mini_debug",),
     "libiberty/": ("lib/symbols/demangle",),
     "bpf/": ("bpf/", "services/agent/"),
@@ -151,7 +151,7 @@ MUST_NOT_LINK = {
     "agent": ("libpq", "libcurl"),
     "ingester": ("libbpf", "libdw", "libelf"),
     "querier": ("libbpf", "librdkafka", "libdw", "libelf"),
-    "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw"),
+    "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw", "libelf"),
     "symbolizer": ("libbpf", "librdkafka", "libpq"),
 }
 

@@ -202,6 +202,7 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 
 	while (daemon_wait(profiler_pause_ms(profiler))) {
 		profiler_drain(profiler);
+		profiler_metrics_count(profiler);
 		if (clock_monotonic_ns() < next_ns)
 			continue;
 		end_interval(profiler, sink, start_ms);
@@ -223,8 +224,7 @@ static bool sample(const struct settings *conf, const struct profiler_options *o
 
 	if (!profiler_open(&profiler, options, err))
 		return err_wrap(err, "start sampling");
-	log_info("sampling", "hz=%" PRIu64 " processes=%zu kernel_symbols=%zu", options->hz,
-		 profiler.processes.count, profiler.kernel.count);
+	log_info("sampling", "hz=%" PRIu64, options->hz);
 	atomic_store(is_sampling, true);
 	run_intervals(&profiler, sink, conf->duration_ns);
 	profiler_close(&profiler);

@@ -2,6 +2,7 @@
 /*
  * decima-symbolizer - resolves addresses to functions, files, lines and inlined calls.
  */
+#include "base/heap.h"
 #include "server/daemon.h"
 #include "server/json/json_error.h"
 #include "server/metrics/metrics.h"
@@ -137,11 +138,9 @@ static bool open_all(struct symbolizer_service *service, const struct settings *
 static bool run(void *self, struct err *err)
 {
 	struct settings *settings = self;
-	struct symbolizer_service *service = calloc(1, sizeof(*service));
+	struct symbolizer_service *service = heap_new(struct symbolizer_service);
 	bool served = false;
 
-	if (!service)
-		abort(); /* out of memory at the start */
 	settings->resolve.cancel = daemon_cancel();
 	if (open_all(service, settings, err))
 		served = serve_until_stop(service, &settings->daemon, err);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
+#include "base/cond.h"
+#include "base/heap.h"
 #include "server/http/http_watch_internal.h"
 #include "server/limits.h"
 
@@ -28,11 +30,7 @@ struct metric http_evictions_total = {
 
 static void wait_ms(struct http_watch *watch, uint64_t ms)
 {
-	uint64_t until = clock_monotonic_ns() + ms * NS_PER_MS;
-	struct timespec at = { .tv_sec = (time_t)(until / NS_PER_SECOND),
-			       .tv_nsec = (long)(until % NS_PER_SECOND) };
-
-	pthread_cond_timedwait(&watch->changed, &watch->lock, &at);
+	cond_wait(&watch->changed, &watch->lock, clock_monotonic_ns() + ms * NS_PER_MS);
 }
 
 static void close_late(struct http_watch *watch)
@@ -102,18 +100,11 @@ static void done(struct http_watch *watch)
 bool http_watch_start(struct http_watch *watch, size_t connections, uint64_t receive_ms,
 		      uint64_t send_ms, struct err *err)
 {
-	pthread_condattr_t attributes;
 	int failure;
 
 	pthread_mutex_init(&watch->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&watch->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
-
-	watch->slots = calloc(connections, sizeof(*watch->slots));
-	if (!watch->slots)
-		abort(); /* out of memory at the start */
+	pthread_cond_init(&watch->changed, NULL);
+	watch->slots = heap_array(struct http_slot, connections);
 	watch->slot_count = connections;
 	for (size_t i = 0; i < connections; i++)
 		watch->slots[i].fd = -1;

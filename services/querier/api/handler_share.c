@@ -110,9 +110,7 @@ static bool freeze(struct api_request *request, struct shared_query *shared, str
 static bool store(struct api_request *request, const struct share *share, struct err *err)
 {
 	struct api *api = request->api;
-	uint64_t until_ns = request->bounds.deadline_ns;
-	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SECOND),
-					.tv_nsec = (long)(until_ns % NS_PER_SECOND) };
+	const struct timespec until = clock_timespec(request->bounds.deadline_ns);
 
 	if (pthread_mutex_clocklock(&api->share_lock, CLOCK_MONOTONIC, &until) != 0)
 		return err_set(err, ERR_TIMEOUT, "other shares are being stored: try again later");
