@@ -225,7 +225,7 @@ static bool sample(const struct settings *conf, const struct profiler_options *o
 	if (!profiler_open(&profiler, options, err))
 		return err_wrap(err, "start sampling");
 	log_info("sampling", "hz=%" PRIu64 " processes=%zu kernel_symbols=%zu", options->hz,
-		 profiler.processes.count, profiler.kernel.count);
+		 profiler.processes.by_pid.len, profiler.kernel.count);
 	atomic_store(is_sampling, true);
 	run_intervals(&profiler, sink, conf->duration_ns);
 	profiler_close(&profiler);
