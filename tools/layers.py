@@ -134,13 +134,13 @@ WRAPPED_BY = {
     "librdkafka/": ("lib/client/kafka_",),
     "libpq-fe.h": ("lib/client/postgres",),
     "hiredis/": ("lib/client/redis",),
-    "jansson.h": ("lib/server/json/",),
-    "curl/": ("lib/client/fetch",),
+    "jansson.h": ("lib/server/json/", "services/agent/labels/docker_object"),
+    "curl/": ("lib/client/fetch", "lib/client/redis_address"),
     "pcre2.h": ("lib/profile/matcher",),
     "xxhash.h": ("lib/base/hash",),
-    "libelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
-    "gelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
-    "elfutils/": ("lib/elf/", "lib/client/debuginfod"),
+    "libelf.h": (),
+    "gelf.h": (),
+    "elfutils/": ("lib/client/debuginfod",),
     "lzma.h": ("lib/elf/mini_debug",),
     "libiberty/": ("lib/symbols/demangle",),
     "bpf/": ("bpf/", "services/agent/"),
@@ -148,10 +148,10 @@ WRAPPED_BY = {
 
 # executable -> libraries that it must not need
 MUST_NOT_LINK = {
-    "agent": ("libpq", "libjansson", "libcurl"),
+    "agent": ("libpq", "libcurl"),
     "ingester": ("libbpf", "libdw", "libelf"),
     "querier": ("libbpf", "librdkafka", "libdw", "libelf"),
-    "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw"),
+    "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw", "libelf"),
     "symbolizer": ("libbpf", "librdkafka", "libpq"),
 }
 

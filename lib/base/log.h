@@ -6,9 +6,12 @@
  *     -> ts=2026-08-22T10:00:00.123Z level=info svc=ingester msg="batch stored" rows=512 took_ms=9
  *
  * The message is a constant, so that it can be searched for; variable values go into the fields.
- * All fields of an event together are truncated to 1023 bytes, and control characters in them are
- * written as "?". Quotes in a value are not escaped: the caller removes them. Any thread may log.
- * Logging cannot fail; if stderr cannot be written, the line is lost.
+ * Values may be untrusted: in the text of %s, a quote, a backslash and control characters are
+ * escaped, a byte that is not UTF-8 becomes U+FFFD, and a text that logfmt cannot hold bare is
+ * written in quotes, unless the format has quotes around it. Only the conversions d, u, x, s, .*s
+ * and m are supported (asserted), with the lengths z, j and l. All fields of an event together are
+ * truncated to 1023 bytes. Any thread may log. Logging cannot fail; if stderr cannot be written,
+ * the line is lost.
  */
 #pragma once
 
@@ -23,8 +26,9 @@ extern const char *const log_level_names[LOG_LEVEL_COUNT];
  * long as the process. Call log_init() before the first thread starts. */
 void log_init(const char *service, enum log_level level);
 
-/* Write one event. The macros below set the level; `fields` may be left out. */
-void log_write(enum log_level level, const char *msg, const char *fields, ...) PRINTF_LIKE(3, 4);
+/* Write one event. The macros below set the level; `format`, of the
+ * fields, may be left out. */
+void log_write(enum log_level level, const char *msg, const char *format, ...) PRINTF_LIKE(3, 4);
 
 #define log_debug(msg, ...) log_write(LOG_DEBUG, msg, "" __VA_ARGS__)
 #define log_info(msg, ...)  log_write(LOG_INFO, msg, "" __VA_ARGS__)

@@ -152,22 +152,30 @@ static int utf8_tail(unsigned char lead, uint32_t *point, uint32_t *min)
 	return -1;
 }
 
+size_t str_utf8_len(str s)
+{
+	uint32_t point, min;
+	int tail = s.len ? utf8_tail((unsigned char)s.ptr[0], &point, &min) : -1;
+
+	if (tail < 0 || s.len - 1 < (size_t)tail)
+		return 0;
+	for (int i = 1; i <= tail; i++) {
+		unsigned char byte = (unsigned char)s.ptr[i];
+
+		if ((byte & 0xc0) != 0x80)
+			return 0;
+		point = point << 6 | (byte & 0x3f);
+	}
+	if (point < min || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+		return 0;
+	return (size_t)tail + 1;
+}
+
 bool str_is_utf8(str s)
 {
-	for (size_t i = 0; i < s.len;) {
-		uint32_t point, min;
-		int tail = utf8_tail((unsigned char)s.ptr[i++], &point, &min);
-
-		if (tail < 0 || s.len - i < (size_t)tail)
-			return false;
-		for (; tail > 0; tail--, i++) {
-			unsigned char byte = (unsigned char)s.ptr[i];
-
-			if ((byte & 0xc0) != 0x80)
-				return false;
-			point = point << 6 | (byte & 0x3f);
-		}
-		if (point < min || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+	for (size_t len; s.len; s = str_skip(s, len)) {
+		len = str_utf8_len(s);
+		if (!len)
 			return false;
 	}
 	return true;

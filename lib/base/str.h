@@ -63,6 +63,9 @@ bool str_to_i64(str s, int64_t *ret_value) MUST_CHECK;
 /* Well-formed UTF-8 as Unicode defines it (no surrogates, no overlong forms); NUL is allowed. */
 bool str_is_utf8(str s);
 
+/* The length of the UTF-8 character at the beginning of s; 0: malformed, or s is empty. */
+size_t str_utf8_len(str s);
+
 /* A NUL-terminated copy, for functions that take C strings. */
 const char *str_z(struct arena *arena, str s);
 

@@ -41,7 +41,7 @@ struct postgres {
 };
 
 struct postgres_options {
-	const char *conninfo;        /* keyword=value or postgresql:// */
+	const char *conninfo;        /* keyword=value or postgresql://; what it sets wins */
 	const char *application;     /* application_name in pg_stat_activity */
 	const char *settings;        /* "-c name=value ...", or NULL */
 	uint64_t deadline_ms;        /* of each wait; 0: 60 s */
@@ -60,10 +60,11 @@ struct postgres_rows {
 };
 
 /*
- * Connect. `options` is not kept, but its `cancel` must live until the close. ERR_IO: no
- * host accepts the connection. ERR_CANCELLED: the wait was cancelled. The connection is then
- * closed. Each host of conninfo gets 5 s, or deadline_ms if that is less; only the resolution of a
- * host name is not bounded by either.
+ * Connect. `options` is not kept, but its `cancel` must live until the close. ERR_IO: no host
+ * accepts the connection. ERR_CANCELLED: the wait was cancelled. ERR_INVALID: conninfo is
+ * malformed, or its client_encoding is not UTF8. The connection is then closed. Each host of
+ * conninfo gets 5 s, or its connect_timeout, or deadline_ms if that is less; only the resolution of
+ * a host name is not bounded.
  */
 bool postgres_open(struct postgres *pg, const struct postgres_options *options,
 		   struct err *err) MUST_CHECK;

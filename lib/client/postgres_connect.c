@@ -5,8 +5,9 @@
 
 #include <libpq-fe.h>
 #include <poll.h>
+#include <strings.h>
 
-enum { CONNECT_MS = 5000 }; /* for one host */
+enum { CONNECT_MS = 5000, CONNECT_SECONDS_MAX = 600 }; /* for one host */
 
 DEFINE_CLEANUP(PQconninfoOption *, PQconninfoFree)
 
@@ -42,8 +43,65 @@ bool socket_wait(int fd, short events, const struct cancel *cancel, uint64_t gra
 	}
 }
 
-static PGconn *begin(const struct postgres_options *options, const struct postgres_hosts *hosts,
-		     struct arena *arena)
+/* A value; a NULL ptr: not set. */
+static str option(const PQconninfoOption *options, const char *name)
+{
+	for (; options && options->keyword; options++)
+		if (options->val && str_eq(str_from(options->keyword), str_from(name)))
+			return str_from(options->val);
+	return (str){ 0 };
+}
+
+/*
+ * Parse what the connection string itself sets. A text that is neither a URI nor keyword=value is
+ * the name of a database for libpq; it sets nothing, and *ret_own is NULL. The message has no part
+ * of the string, because it may contain a password.
+ */
+static bool parse(const char *conninfo, PQconninfoOption **ret_own, struct err *err)
+{
+	str encoding;
+
+	*ret_own = PQconninfoParse(conninfo, NULL);
+	if (!*ret_own && strpbrk(conninfo, "=:/@"))
+		return err_set(
+			err, ERR_INVALID,
+			"PostgreSQL: the connection string is malformed: it is "
+			"keyword=value ..., or postgresql://USER:PASSWORD@HOST:PORT/DATABASE "
+			"with special characters percent-encoded");
+	encoding = option(*ret_own, "client_encoding");
+	return !encoding.len || strcasecmp(encoding.ptr, "UTF8") == 0 ||
+	       strcasecmp(encoding.ptr, "UTF-8") == 0 ||
+	       err_set(err, ERR_INVALID,
+		       "PostgreSQL: client_encoding of the connection string must be UTF8");
+}
+
+/* Our settings, then those of the user, which win: the last value of a setting counts. */
+static const char *settings_of(const struct postgres_options *options, const PQconninfoOption *own,
+			       struct arena *arena)
+{
+	CLEANUP(PQconninfoFreep) PQconninfoOption *defaults = PQconndefaults(); /* PGOPTIONS */
+	str theirs = option(own, "options");
+
+	if (!theirs.ptr)
+		theirs = option(defaults, "options");
+	return str_z(arena, str_trim(str_format(arena, "%s " STR_FMT,
+						options->settings ? options->settings : "",
+						STR_ARG(theirs))));
+}
+
+/* connect_timeout of the user, in seconds, replaces CONNECT_MS. */
+static uint64_t connect_ms(const struct postgres_options *options, const PQconninfoOption *own)
+{
+	uint64_t wait_ms = CONNECT_MS, seconds;
+
+	if (str_to_u64(option(own, "connect_timeout"), &seconds) && seconds)
+		wait_ms = 1000 * (seconds < CONNECT_SECONDS_MAX ? seconds : CONNECT_SECONDS_MAX);
+	return options->deadline_ms && options->deadline_ms < wait_ms ? options->deadline_ms
+								      : wait_ms;
+}
+
+static PGconn *begin(const struct postgres_options *options, const PQconninfoOption *own,
+		     const struct postgres_hosts *hosts, struct arena *arena)
 {
 	/* Later values override those of conninfo; NULL values are ignored. */
 	const char *const names[] = { "dbname",
@@ -57,9 +115,9 @@ static PGconn *begin(const struct postgres_options *options, const struct postgr
 				      NULL };
 	const char *const values[] = { options->conninfo,
 				       options->application,
-				       "30000",
+				       option(own, "tcp_user_timeout").ptr ? NULL : "30000",
 				       "UTF8",
-				       options->settings ? options->settings : "",
+				       settings_of(options, own, arena),
 				       hosts->names.len ? str_z(arena, hosts->names) : NULL,
 				       hosts->addresses.len ? str_z(arena, hosts->addresses) : NULL,
 				       hosts->ports.len ? str_z(arena, hosts->ports) : NULL,
@@ -88,14 +146,6 @@ static PostgresPollingStatusType poll_until(PGconn *connection, const struct can
 	return state;
 }
 
-static str option(const PQconninfoOption *options, const char *name)
-{
-	for (; options->keyword; options++)
-		if (options->val && str_eq(str_from(options->keyword), str_from(name)))
-			return str_from(options->val);
-	return (str){ 0 };
-}
-
 /* Remove the first host. False: it was the only one. */
 static bool drop_first(PGconn *connection, struct postgres_hosts *hosts, struct arena *arena)
 {
@@ -116,15 +166,14 @@ static bool drop_first(PGconn *connection, struct postgres_hosts *hosts, struct 
 
 PGconn *postgres_connect(const struct postgres_options *options, struct err *err)
 {
-	uint64_t wait_ms = options->deadline_ms && options->deadline_ms < CONNECT_MS
-				   ? options->deadline_ms
-				   : CONNECT_MS;
+	CLEANUP(PQconninfoFreep) PQconninfoOption *own = NULL;
 	AUTO_ARENA arena = { 0 };
 	struct postgres_hosts hosts = { 0 };
-	bool more = true;
+	bool more = parse(options->conninfo, &own, err);
+	uint64_t wait_ms = connect_ms(options, own);
 
 	while (more) {
-		PGconn *connection = begin(options, &hosts, &arena);
+		PGconn *connection = begin(options, own, &hosts, &arena);
 		PostgresPollingStatusType state = poll_until(
 			connection, options->cancel, clock_monotonic_ns() + wait_ms * NS_PER_MS);
 		str message = str_from(PQerrorMessage(connection));

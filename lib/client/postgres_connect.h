@@ -9,7 +9,8 @@
 
 #include "client/postgres.h"
 
-/* Connect. The caller closes the connection with PQfinish(). NULL: ERR_IO, no host accepts the
+/* Connect. The caller closes the connection with PQfinish(). NULL:
+ * ERR_INVALID, the connection string is malformed or not in UTF-8; ERR_IO, no host accepts the
  * connection; ERR_CANCELLED, the wait was cancelled. */
 struct pg_conn *postgres_connect(const struct postgres_options *options, struct err *err);
 

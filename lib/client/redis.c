@@ -3,10 +3,12 @@
 
 #include "base/clock.h"
 #include "base/cond.h"
+#include "client/host_lookup.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -15,54 +17,12 @@
 enum { DEPTH_MAX = 2, AUTH_COMMANDS = 2 };
 
 DEFINE_CLEANUP(redisContext *, redisFree)
-
-/* Parse and skip "user:password@". */
-static void parse_user(struct redis *redis, str *text)
-{
-	size_t at = str_find(*text, STR("@"));
-
-	if (at == SIZE_MAX)
-		return;
-
-	str user = { text->ptr, at };
-
-	*text = str_skip(*text, at + 1);
-	redis->user = str_copy(&redis->arena, str_cut(&user, ':'));
-	redis->password = str_copy(&redis->arena, user);
-}
-
-static bool parse(struct redis *redis, str text, struct err *err)
-{
-	str all = text, port = STR("6379"), number = STR("0");
-	size_t at;
-
-	if (str_starts_with(text, STR("redis://")))
-		text = str_skip(text, strlen("redis://"));
-	parse_user(redis, &text);
-	at = str_find(text, STR("/"));
-	if (at != SIZE_MAX) {
-		number = str_skip(text, at + 1);
-		text.len = at;
-	}
-	at = str_find(text, STR(":"));
-	if (at != SIZE_MAX) {
-		port = str_skip(text, at + 1);
-		text.len = at;
-	}
-	redis->host = str_from(str_z(&redis->arena, text));
-	if (!text.len || !str_to_u64(port, &redis->port) || !redis->port || redis->port > 65535 ||
-	    !str_to_u64(number, &redis->number))
-		return err_set(err, ERR_INVALID,
-			       "\"" STR_FMT "\" is not a Redis address: HOST:PORT, or "
-			       "redis://USER:PASSWORD@HOST:PORT/NUMBER",
-			       STR_ARG(all));
-	return true;
-}
+DEFINE_CLEANUP(struct addrinfo *, freeaddrinfo)
 
 bool redis_open(struct redis *redis, const struct redis_options *options, struct err *err)
 {
 	*redis = (struct redis){ .options = *options };
-	if (!parse(redis, str_from(options->address), err)) {
+	if (!redis_address_parse(options->address, &redis->arena, &redis->address, err)) {
 		arena_free(&redis->arena);
 		return false;
 	}
@@ -73,14 +33,14 @@ bool redis_open(struct redis *redis, const struct redis_options *options, struct
 
 void redis_close(struct redis *redis)
 {
-	if (!redis->port)
+	if (!redis->address.port)
 		return;
 	while (redis->idle_count)
 		redisFree(redis->idle[--redis->idle_count]);
 	pthread_cond_destroy(&redis->released);
 	pthread_mutex_destroy(&redis->lock);
 	arena_free(&redis->arena);
-	redis->port = 0;
+	redis->address.port = 0;
 }
 
 static bool failed(const redisContext *context, struct err *err)
@@ -223,13 +183,13 @@ static bool authenticate(const struct redis *redis, redisContext *context, uint6
 	struct redis_reply replies[AUTH_COMMANDS];
 	size_t count = 0, words = 1;
 
-	if (redis->user.len)
-		auth[words++] = redis->user;
-	auth[words++] = redis->password;
-	if (redis->password.len)
+	if (redis->address.user.len)
+		auth[words++] = redis->address.user;
+	auth[words++] = redis->address.password;
+	if (redis->address.password.len)
 		commands[count++] = (struct redis_command){ auth, words };
-	number[1] = str_format(&arena, "%ju", (uintmax_t)redis->number);
-	if (redis->number)
+	number[1] = str_format(&arena, "%ju", (uintmax_t)redis->address.number);
+	if (redis->address.number)
 		commands[count++] = (struct redis_command){ number, 2 };
 	if (!run_commands(context, commands, count, deadline_ns, 4096, &arena, replies, err))
 		return false;
@@ -239,12 +199,22 @@ static bool authenticate(const struct redis *redis, redisContext *context, uint6
 	return true;
 }
 
-static redisContext *connect_to(const struct redis *redis, uint64_t deadline_ns, struct err *err)
+/* hiredis takes text only: a numeric address, so that it does not look up a name. */
+static redisContext *connect_address(const struct redis *redis, const struct addrinfo *address,
+				     uint64_t deadline_ns, struct err *err)
 {
-	CLEANUP(redisFreep)
-	redisContext *context = redisConnectNonBlock(redis->host.ptr, (int)redis->port);
-	int why = 0;
+	char host[NI_MAXHOST];
+	int why = getnameinfo(address->ai_addr, address->ai_addrlen, host, sizeof(host), NULL, 0,
+			      NI_NUMERICHOST);
 	socklen_t len = sizeof(why);
+
+	if (why) {
+		err_set(err, ERR_IO, "Redis: %s", gai_strerror(why));
+		return NULL;
+	}
+
+	CLEANUP(redisFreep)
+	redisContext *context = redisConnectNonBlock(host, redis->address.port);
 
 	if (!context || context->err || !wait_ready(context, POLLOUT, deadline_ns)) {
 		failed(context, err);
@@ -256,7 +226,31 @@ static redisContext *connect_to(const struct redis *redis, uint64_t deadline_ns,
 		return NULL;
 	}
 	fcntl(context->fd, F_SETFD, FD_CLOEXEC);
-	return authenticate(redis, context, deadline_ns, err) ? TAKE(context) : NULL;
+	return TAKE(context);
+}
+
+/* Try the addresses of the host in turn. Each gets an equal share of the time that is left. */
+static redisContext *connect_to(const struct redis *redis, uint64_t deadline_ns, struct err *err)
+{
+	CLEANUP(freeaddrinfop) struct addrinfo *addresses = NULL;
+	CLEANUP(redisFreep) redisContext *context = NULL;
+	uint64_t left = 0;
+
+	if (!host_lookup(redis->address.host, redis->address.port, deadline_ns, &addresses, err)) {
+		err_wrap(err, "Redis");
+		return NULL;
+	}
+	for (const struct addrinfo *each = addresses; each; each = each->ai_next)
+		left++;
+	for (const struct addrinfo *each = addresses; each && !context; each = each->ai_next) {
+		uint64_t now_ns = clock_monotonic_ns();
+		uint64_t time_ns = now_ns < deadline_ns ? (deadline_ns - now_ns) / left-- : 0;
+
+		context = connect_address(redis, each, now_ns + time_ns, err);
+	}
+	if (!context || !authenticate(redis, context, deadline_ns, err))
+		return NULL;
+	return TAKE(context);
 }
 
 /* Acquire a connection of the pool. False: all were in use until the deadline. *ret_context is NULL

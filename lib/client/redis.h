@@ -3,9 +3,9 @@
  * redis - pipelines of commands to a Redis server (hiredis), with one deadline per pipeline.
  *
  * Redis is only a cache here, so callers must not wait for it. A pipeline that does not finish
- * within timeout_ms fails; after a failure all pipelines fail immediately for pause_ms. Up to
- * REDIS_CONNECTIONS connections are pooled and shared by all threads; a pipeline that does not get
- * one in time fails as well.
+ * within timeout_ms, including the lookup of the host's name, fails; after a failure all pipelines
+ * fail immediately for pause_ms. Up to REDIS_CONNECTIONS connections are pooled and shared by all
+ * threads; a pipeline that does not get one in time fails as well.
  *
  *     const str words[] = { STR("GET"), key };
  *     struct redis_command command = { words, 2 };
@@ -17,13 +17,14 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "client/redis_address.h"
 
 #include <pthread.h>
 
 enum { REDIS_CONNECTIONS = 8 };
 
 struct redis_options {
-	const char *address; /* HOST:PORT, or redis://[USER:PASSWORD@]HOST[:PORT][/NUMBER] */
+	const char *address;           /* see redis_address.h */
 	uint64_t timeout_ms, pause_ms; /* of a pipeline; without requests after a failure */
 	size_t reply_max;              /* bytes of all replies of a pipeline */
 };
@@ -32,8 +33,7 @@ struct redis {
 	/* private */
 	struct redis_options options;
 	struct arena arena;
-	str host, user, password;
-	uint64_t port, number;
+	struct redis_address address; /* .port is 0: closed */
 	pthread_mutex_t lock;
 	pthread_cond_t released;
 	struct redisContext *idle[REDIS_CONNECTIONS];
@@ -42,11 +42,12 @@ struct redis {
 };
 
 /* Initialise; does not connect. `options` is copied; the parts of `address` are copied too.
- * ERR_INVALID, the only failure: a malformed address; do not call redis_close() then. */
+ * ERR_INVALID, the only failure: a malformed address. */
 bool redis_open(struct redis *redis, const struct redis_options *options,
 		struct err *err) MUST_CHECK;
 
-/* No other thread may use it any more. A zeroed or closed struct is accepted. */
+/* No other thread may use it any more. Accepts a struct that is zeroed or closed, or
+ * whose redis_open() failed. */
 void redis_close(struct redis *redis);
 
 struct redis_command {

@@ -42,8 +42,8 @@ static bool is_code(const struct elf_section *section)
 	return (section->flags & SHF_ALLOC) && (section->flags & SHF_EXECINSTR);
 }
 
-/* False: the symbol is not for code. */
-static bool symbol_parse(str bytes, str names, const struct elf_sections *sections,
+/* False: the symbol is not for code. *file is that of the local symbols that follow. */
+static bool symbol_parse(str bytes, str names, const struct elf_sections *sections, str *file,
 			 struct candidate *ret_candidate)
 {
 	struct reader r = reader_of(bytes);
@@ -67,6 +67,8 @@ static bool symbol_parse(str bytes, str names, const struct elf_sections *sectio
 		candidate.symbol.start = reader_u64(&r);
 		size = reader_u64(&r);
 	}
+	if (type == STT_FILE)
+		*file = name_at(names, name);
 	if (r.failed || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
 	    index == SHN_UNDEF || index >= sections->len || !is_code(&sections->items[index]))
 		return false;
@@ -77,6 +79,8 @@ static bool symbol_parse(str bytes, str names, const struct elf_sections *sectio
 	if (__builtin_add_overflow(section->address, section->size, &section_end))
 		return false;
 	candidate.symbol.name = name_at(names, name);
+	if (binding == STB_LOCAL)
+		candidate.symbol.file = *file;
 	if (is_marker(candidate.symbol.name) || start < section->address || start >= section_end)
 		return false;
 	candidate.section_end = section_end;
@@ -126,7 +130,7 @@ static bool table_read(int fd, const struct elf_sections *sections, const struct
 		       struct arena *arena, elf_symbols *ret_symbols, struct err *err)
 {
 	size_t entry = sections->is_wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), count = 0;
-	str bytes, names;
+	str bytes, names, file = { 0 };
 
 	if (!elf_section_has_bytes(table) || table->link >= sections->len)
 		return true;
@@ -138,7 +142,8 @@ static bool table_read(int fd, const struct elf_sections *sections, const struct
 	struct candidate *candidates = arena_array(arena, struct candidate, bytes.len / entry);
 
 	for (; bytes.len >= entry; bytes = str_skip(bytes, entry))
-		if (symbol_parse((str){ bytes.ptr, entry }, names, sections, &candidates[count])) {
+		if (symbol_parse((str){ bytes.ptr, entry }, names, sections, &file,
+				 &candidates[count])) {
 			candidates[count].place = count;
 			count++;
 		}

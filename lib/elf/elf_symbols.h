@@ -16,6 +16,7 @@
 struct elf_symbol {
 	uint64_t start, end; /* virtual addresses as linked: [start, end) */
 	str name;
+	str file; /* source file of a local symbol, without a directory; empty: unknown */
 };
 
 typedef VEC(struct elf_symbol) elf_symbols;

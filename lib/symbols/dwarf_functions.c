@@ -117,8 +117,10 @@ static str qualified_of(struct dwarf_walk *walk, const struct function_attribute
 }
 
 /*
- * The writer's id of the function; 0: it has no name. With few debug options compilers write no
- * linkage names; then the ELF symbol at the function's address has it.
+ * The writer's id of the function; 0: it has no name. Functions with internal linkage often have no
+ * linkage name (gcc), and with few debug options none has; then the ELF symbol at `start` has it.
+ * start is 0 for an inlined call, which has no symbol: its name must not come from the cache of the
+ * base entry to a function with code of its own.
  */
 static uint32_t function_of(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 			    const struct dwarf_entry *entry, uint64_t start)
@@ -130,7 +132,7 @@ static uint32_t function_of(struct dwarf_walk *walk, const struct dwarf_unit *un
 	bool is_base = base && !attributes.name.len && !attributes.linkage_name.len &&
 		       (!attributes.line || attributes.line == base->line);
 
-	if (is_base && base->function)
+	if (is_base && base->function && (!start || base->linkage_name.len))
 		return base->function;
 	if (base)
 		attributes_complete(&attributes, base);
@@ -157,13 +159,6 @@ static uint32_t function_of(struct dwarf_walk *walk, const struct dwarf_unit *un
 	return function;
 }
 
-/* The start of the entry's code. False: it has no code. */
-static bool low_of(const struct dwarf_unit *unit, const struct dwarf_entry *entry,
-		   uint64_t *ret_low)
-{
-	return entry->low.kind != DWARF_NOTHING && dwarf_value_address(unit, entry->low, ret_low);
-}
-
 /* Adds the entry's address ranges. False: none of them is in a section with code. */
 static bool ranges_add(struct symbol_model *model, const struct dwarf_unit *unit,
 		       const struct dwarf_entry *entry, struct symbol_span span)
@@ -181,7 +176,8 @@ static bool ranges_add(struct symbol_model *model, const struct dwarf_unit *unit
 		}
 		return any;
 	}
-	if (!low_of(unit, entry, &low) || entry->high.kind == DWARF_NOTHING)
+	if (entry->low.kind == DWARF_NOTHING || !dwarf_value_address(unit, entry->low, &low) ||
+	    entry->high.kind == DWARF_NOTHING)
 		return false;
 	if (!dwarf_value_address(unit, entry->high, &high))
 		high = low + entry->high.number;
@@ -214,10 +210,9 @@ static struct dwarf_lines *lines_of(struct dwarf_walk *walk, const struct dwarf_
 static bool node_add(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 		     const struct dwarf_entry *entry, struct symbol_node node, size_t span_count)
 {
-	uint64_t start = 0;
+	/* compilers list the part with the entry point first, then parts such as .cold */
+	uint64_t start = node.parent ? 0 : walk->model->spans.items[span_count].start;
 
-	if (!node.parent && !low_of(unit, entry, &start))
-		start = 0;
 	node.function = function_of(walk, unit, entry, start);
 	if (!node.function) {
 		walk->model->spans.len = span_count;

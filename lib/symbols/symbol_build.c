@@ -20,8 +20,13 @@ static void symbols_add(struct symbol_model *model, const elf_symbols *symbols)
 
 		if (symbol_model_add_span(model, span))
 			symbol_writer_node(
-				writer, (struct symbol_node){ .function = symbol_writer_function(
-								      writer, symbol->name, 0) });
+				writer,
+				(struct symbol_node){
+					.function = symbol_writer_function(writer, symbol->name, 0),
+					.call_file =
+						symbol->file.len
+							? symbol_writer_file(writer, symbol->file)
+							: 0 });
 	}
 }
 

@@ -18,7 +18,9 @@
  *                address << 2 | SYMBOL_ROW_NODE | SYMBOL_ROW_FILE, zigzag of the line, then
  *                zigzag of the node and of the file if their bits are set. A block starts from its
  *                own address and zeros
- *     nodes      a parent precedes its children. Node 0 is unused
+ *     nodes      a parent precedes its children. Node 0 is unused. A function of the ELF symbol
+ *                table has its own file, if that is known, in place of the file of the call: it
+ *                holds where the row has no file
  *     functions  name and line of declaration. Function 0 is unused. If a function has no linkage
  *                name, its string has two names: a NUL, the varint length of the plain name, the
  *                plain name, the qualified name

@@ -240,12 +240,13 @@ size_t symbol_table_find(const struct symbol_table *table, uint64_t address,
 	for (uint32_t at = row.node; at && count < SYMBOL_LINES_MAX;) {
 		const struct symbol_node *node = &table->nodes[at];
 		const struct symbol_function *function = &table->functions[node->function];
+		uint32_t own_file = node->parent ? 0 : node->call_file;
 		str name, system_name = system_name_of(string_at(table, function->name), &name);
 
 		lines[count++] = (struct symbol_line){
 			.system_name = system_name,
 			.name = name,
-			.file = string_at(table, table->files[file]),
+			.file = string_at(table, table->files[file ? file : own_file]),
 			.line = line,
 			.start_line = function->start_line,
 		};

@@ -32,7 +32,8 @@ struct symbol_function;
 struct symbol_line {
 	str system_name; /* the linkage name if there is one, else the plain name; never empty */
 	str name;        /* the qualified name in the source; empty: demangle system_name */
-	str file;        /* absolute if the compiler's directory is known; may be empty */
+	str file;        /* absolute if the compiler's directory is known; may be empty; without a
+			  * directory if only the ELF symbol table has it */
 	uint32_t line;   /* of the address; for outer functions of the call; 0: unknown */
 	uint32_t start_line; /* where the function is declared; 0: unknown */
 };

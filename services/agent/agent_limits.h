@@ -26,6 +26,7 @@ enum {
 	SPOOL_STATUS_MAX = 8192,    /* bytes of an AgentStatus */
 	SPOOL_VALUE_MAX = 64 << 20, /* bytes of one batch */
 	SPOOL_BAD_FILES_MAX = 8,    /* quarantined; more are removed */
+	SPOOL_READS_MAX = 8,        /* of a file that cannot be read: about two minutes */
 	PUBLISH_IN_FLIGHT_MAX = 16, /* batches sent to Kafka and not acknowledged */
 };
 

@@ -169,7 +169,7 @@ static void sink_write(struct sample_sink *sink, struct profiler *profiler, uint
 }
 
 /* Waits at most STOP_GRACE_MS for the publisher to send the spool; the remainder stays for the next
- * start. */
+ * start. The spool stays open. */
 static void sink_close(struct sample_sink *sink)
 {
 	if (sink->local) {
@@ -185,7 +185,6 @@ static void sink_close(struct sample_sink *sink)
 	publish_stop(&sink->publish, now_ms < end_ms ? end_ms - now_ms : 0);
 	batch_writer_done(&sink->writer);
 	counts_close(&sink->counts);
-	spool_close(&sink->spool);
 }
 
 static void end_interval(struct profiler *profiler, struct sample_sink *sink, uint64_t start_ms)
@@ -203,6 +202,7 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 
 	while (daemon_wait(profiler_pause_ms(profiler))) {
 		profiler_drain(profiler);
+		profiler_metrics_count(profiler);
 		if (clock_monotonic_ns() < next_ns)
 			continue;
 		end_interval(profiler, sink, start_ms);
@@ -224,17 +224,34 @@ static bool sample(const struct settings *conf, const struct profiler_options *o
 
 	if (!profiler_open(&profiler, options, err))
 		return err_wrap(err, "start sampling");
-	log_info("sampling", "hz=%" PRIu64 " processes=%zu kernel_symbols=%zu", options->hz,
-		 profiler.processes.by_pid.len, profiler.kernel.count);
+	log_info("sampling", "hz=%" PRIu64, options->hz);
 	atomic_store(is_sampling, true);
 	run_intervals(&profiler, sink, conf->duration_ns);
 	profiler_close(&profiler);
 	return true;
 }
 
-static bool is_ready(void *is_sampling, struct err *why)
+/* What /ready looks at, on a thread of the server. */
+struct readiness {
+	atomic_bool is_sampling; /* and the sink is open */
+	struct sample_sink *sink;
+};
+
+/* Batches that wait for Kafka are the purpose of the spool; batches that cannot be read are not. */
+static bool is_ready(void *self, struct err *why)
 {
-	return atomic_load((atomic_bool *)is_sampling) || err_set(why, ERR_IO, "not sampling yet");
+	struct readiness *readiness = self;
+
+	if (!atomic_load(&readiness->is_sampling))
+		return err_set(why, ERR_IO, "not sampling yet");
+	if (readiness->sink->local)
+		return true;
+
+	uint64_t unreadable = spool_level_get(&readiness->sink->spool).unreadable;
+
+	return !unreadable ||
+	       err_set(why, ERR_IO, "%" PRIu64 " batches of the spool cannot be read, see the log",
+		       unreadable);
 }
 
 static bool upload_room(void *self)
@@ -303,8 +320,8 @@ static bool run(void *self, struct err *err)
 					    .unwind = { .cache_max_bytes =
 								conf->unwind_cache_max_bytes },
 					    .containers = &docker.containers };
-	atomic_bool is_sampling = false;
-	struct daemon_service service = { .self = &is_sampling, .ready = is_ready };
+	struct readiness readiness = { .sink = &sink };
+	struct daemon_service service = { .self = &readiness, .ready = is_ready };
 	struct daemon_server server = { 0 };
 
 	if (!conf->local_store[0])
@@ -325,12 +342,12 @@ static bool run(void *self, struct err *err)
 	bool ok = sink_open(&sink, conf, str_z(&arena, node), err) &&
 		  upload_open(&upload, conf, &options, err) &&
 		  docker_start(&docker, conf->docker_socket, err) &&
-		  (daemon_stopping() || sample(conf, &options, &sink, &is_sampling, err));
-
+		  (daemon_stopping() || sample(conf, &options, &sink, &readiness.is_sampling, err));
 	docker_stop(&docker);
 	upload_stop(&upload);
 	sink_close(&sink);
 	daemon_unserve(&server);
+	spool_close(&sink.spool); /* after is_ready() */
 	return ok;
 }
 

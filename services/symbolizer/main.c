@@ -35,7 +35,8 @@ static const struct conf_key keys[] = {
 		  "commas. The first server that has a file is used." },
 	{ "redis", CONF_STR, FIELD(redis), .fallback = "",
 	  .help = "Redis that replicas use to share names: HOST:PORT, or "
-		  "redis://USER:PASSWORD@HOST:PORT/NUMBER. If empty, replicas share nothing." },
+		  "redis://USER:PASSWORD@HOST:PORT/NUMBER, percent-encoded. If empty, replicas "
+		  "share nothing." },
 	{ "state-directory", CONF_STR, FIELD(state_directory),
 	  .fallback = "/var/lib/decima-symbolizer",
 	  .help = "Directory of the symbol tables. Replicas with the same directory each lock a "

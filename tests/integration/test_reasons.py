@@ -239,9 +239,13 @@ class Spooling:
 
     def connect(self):
         """Start the next agent, with the right Kafka address."""
+        self.launch()
+        self.agent.wait_ready(self.agent.ready, 30)
+
+    def launch(self):
         self.agent.kill()
         self.agent.flags["kafka-brokers"] = self.cell.fleet.kafka.address()
-        self.cell.start_service(self.agent)
+        self.agent.launch()
 
 
 @pytest.mark.machine
@@ -280,6 +284,31 @@ def test_batches_corrupted_on_disk_are_lost_as_spool_corrupt(cell, moves, tmp_pa
     assert [f.stem for f in spooling.files(".bad")] == [flipped.stem, truncated.stem]
     assert metrics(spooling.agent)[
         'decima_agent_spool_lost_batches_total{reason="spool_corrupt"}'] == 2
+    spooling.agent.stop()
+
+
+@pytest.mark.machine
+def test_a_batch_that_cannot_be_read_is_overtaken_and_sent_later(cell, tmp_path):
+    """A directory in its place: root may read every file."""
+    spooling = Spooling(cell, tmp_path, "unreadable")
+    spooling.gathers(3)
+    spooling.agent.kill()
+    unreadable = spooling.files()[0]
+    kept = unreadable.rename(tmp_path / "kept")
+    unreadable.mkdir()
+    left = {f.name for f in spooling.files()[1:]}
+
+    spooling.launch()
+    wait_until(lambda: not left & {f.name for f in spooling.files()}, 60, "younger ones sent")
+    wait_until(lambda: b"1 batches of the spool cannot be read" in
+               spooling.agent.get("/ready")[1], what="not ready")
+
+    unreadable.rmdir()
+    kept.rename(unreadable)
+    wait_until(lambda: not unreadable.exists(), 180, "the batch sent")
+    wait_until(lambda: spooling.agent.get("/ready")[0] == 200, what="ready again")
+    assert metrics(spooling.agent)[
+        'decima_agent_spool_lost_batches_total{reason="spool_corrupt"}'] == 0
     spooling.agent.stop()
 
 

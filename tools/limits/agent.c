@@ -58,6 +58,9 @@ static const struct limit rows[] = {
 	LIMIT(SPOOL_STATUS_MAX, BYTES, "the AgentStatus of a batch",
 	      "`decima_agent_samples_unspooled_total`"),
 	LIMIT(SPOOL_VALUE_MAX, BYTES, "a batch", "`decima_agent_samples_unspooled_total`"),
+	LIMIT(SPOOL_READS_MAX, COUNT, "tries to read a batch, after growing pauses",
+	      "`decima_agent_spool_lost_samples_total{reason=\"spool_corrupt\"}`, if other batches "
+	      "can be read"),
 	LIMIT(SPOOL_BAD_FILES_MAX, COUNT, "unreadable batches that are quarantined",
 	      "further ones are removed; each counts in `decima_agent_spool_lost_batches_total`"),
 	LIMIT(UPLOAD_FILE_BYTES_MAX, BYTES, "a file with debug info, and the upload made from it",

@@ -5,6 +5,7 @@
 #include "server/http/http_watch_internal.h"
 #include "server/limits.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -88,9 +89,19 @@ static void *run(void *self)
 	return NULL;
 }
 
-void http_watch_start(struct http_watch *watch, size_t connections, uint64_t receive_ms,
-		      uint64_t send_ms)
+static void done(struct http_watch *watch)
 {
+	pthread_cond_destroy(&watch->changed);
+	pthread_mutex_destroy(&watch->lock);
+	free(watch->slots);
+	*watch = (struct http_watch){ 0 };
+}
+
+bool http_watch_start(struct http_watch *watch, size_t connections, uint64_t receive_ms,
+		      uint64_t send_ms, struct err *err)
+{
+	int failure;
+
 	pthread_mutex_init(&watch->lock, NULL);
 	pthread_cond_init(&watch->changed, NULL);
 	watch->slots = heap_array(struct http_slot, connections);
@@ -101,7 +112,13 @@ void http_watch_start(struct http_watch *watch, size_t connections, uint64_t rec
 	watch->limits_ns[HTTP_RECEIVING] = receive_ms * NS_PER_MS;
 	watch->limits_ns[HTTP_SENDING] = send_ms * NS_PER_MS;
 	watch->stopping = false;
-	watch->started = pthread_create(&watch->thread, NULL, run, watch) == 0;
+	failure = pthread_create(&watch->thread, NULL, run, watch);
+	if (failure) {
+		done(watch);
+		errno = failure;
+		return err_errno(err, "start a thread of the HTTP server");
+	}
+	return true;
 }
 
 void http_watch_stop(struct http_watch *watch)
@@ -112,12 +129,8 @@ void http_watch_stop(struct http_watch *watch)
 	watch->stopping = true;
 	pthread_cond_broadcast(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
-	if (watch->started)
-		pthread_join(watch->thread, NULL);
-	pthread_cond_destroy(&watch->changed);
-	pthread_mutex_destroy(&watch->lock);
-	free(watch->slots);
-	*watch = (struct http_watch){ 0 };
+	pthread_join(watch->thread, NULL);
+	done(watch);
 }
 
 /* Called with the lock held. */

@@ -44,19 +44,6 @@ void json_end_array(struct json *json)
 	close_with(json, ']');
 }
 
-/* The length of the multi-byte UTF-8 character at p; 0: malformed. */
-static size_t character_len(const unsigned char *p, size_t left)
-{
-	size_t len = p[0] >= 0xc2 && p[0] <= 0xdf   ? 2
-		     : (p[0] & 0xf0) == 0xe0        ? 3
-		     : p[0] >= 0xf0 && p[0] <= 0xf4 ? 4
-						    : 0;
-
-	if (len == 0 || len > left || !str_is_utf8((str){ (const char *)p, len }))
-		return 0;
-	return len;
-}
-
 static void escape_ascii(struct buf *out, unsigned char c)
 {
 	static const char short_names[] = "\b"
@@ -96,7 +83,7 @@ static void text(struct buf *out, str value)
 			continue;
 		}
 
-		size_t len = character_len(p + i, value.len - i);
+		size_t len = str_utf8_len(str_skip(value, i));
 
 		if (len == 0)
 			buf_str(out, STR("\xef\xbf\xbd"));

@@ -39,29 +39,28 @@ static void clear_caches(struct store_writer *writer)
  */
 bool store_writer_connect(struct store_writer *writer, struct err *err)
 {
+	uint64_t session_ms = writer->options.session_ms;
+	char settings[192];
 	const struct postgres_options options = {
 		.conninfo = writer->options.postgres,
 		.application = "decima-ingester",
-		.settings = writer->options.synchronous_commit
-				    ? "-c lock_timeout=5s -c synchronous_commit=on"
-				    : "-c lock_timeout=5s -c synchronous_commit=off",
+		.settings = settings,
 		.cancel = writer->options.cancel,
 	};
-
-	uint64_t session_ms = writer->options.session_ms;
-	char timeouts[128];
 
 	if (postgres_is_alive(&writer->pg))
 		return true;
 	postgres_close(&writer->pg);
 	clear_caches(writer);
-	writer->connections++;
-	snprintf(timeouts, sizeof(timeouts),
-		 "SET statement_timeout = '50s';"
-		 "SET idle_in_transaction_session_timeout = %" PRIu64,
+	snprintf(settings, sizeof(settings),
+		 "-c lock_timeout=5s -c synchronous_commit=%s -c statement_timeout=50s "
+		 "-c idle_in_transaction_session_timeout=%" PRIu64,
+		 writer->options.synchronous_commit ? "on" : "off",
 		 session_ms ? session_ms : (uint64_t)SESSION_DEFAULT_MS);
-	return postgres_open(&writer->pg, &options, err) &&
-	       postgres_exec(&writer->pg, timeouts, err);
+	if (!postgres_open(&writer->pg, &options, err))
+		return false;
+	writer->connections++;
+	return true;
 }
 
 bool store_writer_open(struct store_writer *writer, const struct store_writer_options *options,

@@ -43,7 +43,7 @@ struct store_writer {
 	uint64_t series_new, cache_hits, cache_misses; /* of the seen-ids cache */
 	uint64_t fences_lost, partitions_made;
 	uint64_t writers_terminated; /* connections of stuck writers that were terminated */
-	uint64_t connections;        /* attempts to connect so far; see store_writer_connect() */
+	uint64_t connections;        /* opened so far; see store_writer_connect() */
 	/* private */
 	struct postgres pg;
 	struct store_writer_options options;

@@ -3,7 +3,9 @@
 #include "agent/labels/docker_object_internal.h"
 #include "base/heap.h"
 
-enum { ID_LEN = 64, CAP_FIRST = 4096, HEX4_LEN = 4 };
+#include <jansson.h>
+
+enum { ID_LEN = 64, CAP_FIRST = 4096 };
 
 static void append(struct docker_splitter *splitter, char c)
 {
@@ -62,231 +64,28 @@ void docker_splitter_done(struct docker_splitter *splitter)
 	*splitter = (struct docker_splitter){ 0 };
 }
 
-/* The position of the parser in one object. After a failure nothing more is parsed. */
-struct json_cursor {
-	str rest;
-	struct arena *arena;
-	bool failed;
-};
-
-static char peek(struct json_cursor *cursor)
+/* A copy of the member; empty if it is absent or not a string. */
+static str text_of(const json_t *object, const char *name, struct arena *arena)
 {
-	while (cursor->rest.len && strchr(" \t\r\n", *cursor->rest.ptr))
-		cursor->rest = str_skip(cursor->rest, 1);
-	if (!cursor->rest.len || cursor->failed)
-		return 0;
-	return *cursor->rest.ptr;
-}
+	const json_t *text = json_object_get(object, name);
 
-static bool accept(struct json_cursor *cursor, char wanted)
-{
-	if (peek(cursor) != wanted)
-		return false;
-	cursor->rest = str_skip(cursor->rest, 1);
-	return true;
-}
-
-static str fail(struct json_cursor *cursor)
-{
-	cursor->failed = true;
-	return (str){ 0 };
-}
-
-static size_t put_utf8(char *to, uint32_t code)
-{
-	if (code < 0x80) {
-		to[0] = (char)code;
-		return 1;
-	}
-	if (code < 0x800) {
-		to[0] = (char)(0xc0 | code >> 6);
-		to[1] = (char)(0x80 | (code & 0x3f));
-		return 2;
-	}
-	to[0] = (char)(0xe0 | code >> 12);
-	to[1] = (char)(0x80 | (code >> 6 & 0x3f));
-	to[2] = (char)(0x80 | (code & 0x3f));
-	return 3;
-}
-
-/* Decode an escape after its backslash; the result is never longer. A surrogate becomes '?'. */
-static bool unescape(str *rest, char *to, size_t *len)
-{
-	static const char from[] = "\"\\/bfnrt", plain[] = "\"\\/\b\f\n\r\t";
-	uint64_t code;
-	const char *at;
-
-	if (!rest->len)
-		return false;
-	if (*rest->ptr != 'u') {
-		at = *rest->ptr ? strchr(from, *rest->ptr) : NULL;
-		if (!at)
-			return false;
-		to[(*len)++] = plain[at - from];
-		*rest = str_skip(*rest, 1);
-		return true;
-	}
-	if (rest->len <= HEX4_LEN || !str_hex_to_u64((str){ rest->ptr + 1, HEX4_LEN }, &code))
-		return false;
-	*rest = str_skip(*rest, 1 + HEX4_LEN);
-	*len += put_utf8(to + *len, code >= 0xd800 && code < 0xe000 ? '?' : (uint32_t)code);
-	return true;
-}
-
-static str text(struct json_cursor *cursor)
-{
-	if (!accept(cursor, '"'))
-		return fail(cursor);
-
-	str rest = cursor->rest;
-	size_t end = 0, len = 0;
-
-	while (end < rest.len && rest.ptr[end] != '"')
-		end += rest.ptr[end] == '\\' ? 2 : 1;
-	if (end >= rest.len)
-		return fail(cursor);
-	cursor->rest = str_skip(rest, end + 1);
-	rest.len = end;
-	if (!memchr(rest.ptr, '\\', rest.len))
-		return rest;
-
-	char *plain = arena_array(cursor->arena, char, rest.len);
-
-	while (rest.len) {
-		char c = *rest.ptr;
-
-		rest = str_skip(rest, 1);
-		if (c != '\\')
-			plain[len++] = c;
-		else if (!unescape(&rest, plain, &len))
-			return fail(cursor);
-	}
-	return (str){ plain, len };
-}
-
-/* Skip an object or a list with its content. */
-static void skip_nested(struct json_cursor *cursor)
-{
-	size_t depth = 0;
-
-	do {
-		char c = peek(cursor);
-
-		if (!c) {
-			fail(cursor);
-			return;
-		}
-		if (c == '"') {
-			text(cursor);
-			continue;
-		}
-		depth += c == '{' || c == '[';
-		depth -= c == '}' || c == ']';
-		cursor->rest = str_skip(cursor->rest, 1);
-	} while (depth);
-}
-
-static void skip(struct json_cursor *cursor)
-{
-	char c = peek(cursor);
-
-	if (c == '"')
-		text(cursor);
-	else if (c == '{' || c == '[')
-		skip_nested(cursor);
-	else if (!c || strchr(",:}]", c))
-		fail(cursor);
-	else
-		while (cursor->rest.len && !strchr(",:}] \t\r\n", *cursor->rest.ptr))
-			cursor->rest = str_skip(cursor->rest, 1);
-}
-
-static str text_or_skip(struct json_cursor *cursor)
-{
-	if (peek(cursor) == '"')
-		return text(cursor);
-	skip(cursor);
-	return (str){ 0 };
-}
-
-/* Parse the name of the next member of an object; its value follows. `*is_first` starts as true. */
-static bool next_member(struct json_cursor *cursor, bool *is_first, str *ret_name)
-{
-	if (*is_first && !accept(cursor, '{'))
-		fail(cursor);
-	if (accept(cursor, '}'))
-		return false;
-	if (!*is_first && !accept(cursor, ','))
-		fail(cursor);
-	*is_first = false;
-	*ret_name = text(cursor);
-	if (!accept(cursor, ':'))
-		fail(cursor);
-	return !cursor->failed;
-}
-
-/* The labels of a container. In an event these are the attributes, with name and image among them.
- */
-static void read_labels(struct json_cursor *cursor, bool is_event,
-			struct docker_container *container)
-{
-	bool is_first = true;
-	str name;
-
-	if (peek(cursor) != '{') {
-		skip(cursor); /* null: no labels */
-		return;
-	}
-	while (next_member(cursor, &is_first, &name)) {
-		str value = text_or_skip(cursor);
-
-		if (str_eq(name, STR("com.docker.compose.service")))
-			container->compose_service = value;
-		else if (str_eq(name, STR("com.docker.compose.project")))
-			container->compose_project = value;
-		else if (is_event && str_eq(name, STR("name")))
-			container->name = value;
-		else if (is_event && str_eq(name, STR("image")))
-			container->image = value;
-	}
-}
-
-static void read_actor(struct json_cursor *cursor, struct docker_container *container)
-{
-	bool is_first = true;
-	str name;
-
-	while (next_member(cursor, &is_first, &name)) {
-		if (str_eq(name, STR("ID")))
-			container->id = text_or_skip(cursor);
-		else if (str_eq(name, STR("Attributes")))
-			read_labels(cursor, true, container);
-		else
-			skip(cursor);
-	}
+	return str_copy(arena, (str){ json_string_value(text), json_string_length(text) });
 }
 
 /* ["/web", "/other/alias"]: its own name has one slash; the others are links of other containers.
  */
-static str read_names(struct json_cursor *cursor)
+static str own_name(const json_t *names, struct arena *arena)
 {
-	str own = { 0 };
-
-	if (!accept(cursor, '[')) {
-		skip(cursor);
-		return own;
-	}
-	while (!accept(cursor, ']') && !cursor->failed) {
-		str name = text_or_skip(cursor);
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const json_t *item = json_array_get(names, i);
+		str name = { json_string_value(item), json_string_length(item) };
 
 		if (str_starts_with(name, STR("/")))
 			name = str_skip(name, 1);
-		if (!own.len && str_find(name, STR("/")) == SIZE_MAX)
-			own = name;
-		if (peek(cursor) != ']' && !accept(cursor, ','))
-			fail(cursor);
+		if (name.len && str_find(name, STR("/")) == SIZE_MAX)
+			return str_copy(arena, name);
 	}
-	return own;
+	return (str){ 0 };
 }
 
 static bool is_id(str id)
@@ -297,45 +96,43 @@ static bool is_id(str id)
 	return id.len == ID_LEN;
 }
 
-static enum docker_kind kind_of(const struct docker_container *container, str action)
+static bool is_relevant(str action)
 {
 	static const char *const actions[] = { "", "create", "start", "rename", "destroy" };
-	bool is_known = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
-		is_known = is_known || str_eq(action, str_from(actions[i]));
-	if (!is_known)
-		return DOCKER_OTHER;
-	return is_id(container->id) ? DOCKER_CONTAINER : DOCKER_MALFORMED;
+		if (str_eq(action, str_from(actions[i])))
+			return true;
+	return false;
 }
 
 enum docker_kind docker_object_read(str object, struct arena *arena,
 				    struct docker_container *ret_container)
 {
-	struct json_cursor cursor = { .rest = object, .arena = arena };
-	struct docker_container container = { 0 };
-	bool is_first = true;
-	str name, action = { 0 };
+	json_auto_t *root =
+		json_loadb(object.len ? object.ptr : "", object.len, JSON_REJECT_DUPLICATES, NULL);
+	const json_t *actor = json_object_get(root, "Actor");
+	/* The attributes of an event are the labels, with name and image among them. */
+	const json_t *attributes = json_object_get(actor, "Attributes");
+	const json_t *labels = actor ? attributes : json_object_get(root, "Labels");
+	str action = text_of(root, "Action", arena);
+	struct docker_container container = {
+		.id = actor ? text_of(actor, "ID", arena) : text_of(root, "Id", arena),
+		.name = actor ? text_of(attributes, "name", arena)
+			      : own_name(json_object_get(root, "Names"), arena),
+		.image =
+			actor ? text_of(attributes, "image", arena) : text_of(root, "Image", arena),
+		.compose_service = text_of(labels, "com.docker.compose.service", arena),
+		.compose_project = text_of(labels, "com.docker.compose.project", arena),
+		.is_gone = str_eq(action, STR("destroy")),
+	};
 
-	while (next_member(&cursor, &is_first, &name)) {
-		if (str_eq(name, STR("Id")))
-			container.id = text_or_skip(&cursor);
-		else if (str_eq(name, STR("Names")))
-			container.name = read_names(&cursor);
-		else if (str_eq(name, STR("Image")))
-			container.image = text_or_skip(&cursor);
-		else if (str_eq(name, STR("Labels")))
-			read_labels(&cursor, false, &container);
-		else if (str_eq(name, STR("Action")))
-			action = text_or_skip(&cursor);
-		else if (str_eq(name, STR("Actor")))
-			read_actor(&cursor, &container);
-		else
-			skip(&cursor);
-	}
-	if (cursor.failed)
+	if (!json_is_object(root))
 		return DOCKER_MALFORMED;
-	container.is_gone = str_eq(action, STR("destroy"));
+	if (!is_relevant(action))
+		return DOCKER_OTHER;
+	if (!is_id(container.id))
+		return DOCKER_MALFORMED;
 	*ret_container = container;
-	return kind_of(&container, action);
+	return DOCKER_CONTAINER;
 }

@@ -5,8 +5,9 @@
  * A list of containers and a stream of events are both sequences of JSON objects; bytes between the
  * objects (brackets, commas, newlines) are skipped. docker_split() splits a byte stream into
  * objects, so that no response is held in memory as a whole; docker_object_read() reads the id, the
- * names and the image of a container from one object. The user who starts a container chooses these
- * texts. No I/O. One thread at a time.
+ * names and the image of a container from one object, with jansson, whose tree takes up to 100
+ * times the length of the object until the function returns. The user who starts a container
+ * chooses these texts. No I/O. One thread at a time.
  */
 #pragma once
 
@@ -47,11 +48,12 @@ struct docker_container {
 enum docker_kind {
 	DOCKER_CONTAINER,
 	DOCKER_OTHER, /* not about a container, or an event without a change that matters here */
-	DOCKER_MALFORMED, /* no valid JSON, or the id is not 64 hex digits */
+	DOCKER_MALFORMED, /* no valid JSON (also duplicate members, not UTF-8), or the id is not 64
+			     hex digits */
 	DOCKER_KIND_COUNT
 };
 
-/* Parses one object: an element of a list of containers, or an event. The texts are in the arena or
- * borrow from `object`. *ret_container is to be used for DOCKER_CONTAINER only. */
+/* Parses one object: an element of a list of containers, or an event. The texts are in the arena.
+ * *ret_container is unchanged unless DOCKER_CONTAINER. */
 enum docker_kind docker_object_read(str object, struct arena *arena,
 				    struct docker_container *ret_container);

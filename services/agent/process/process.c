@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/heap.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 
@@ -61,6 +60,62 @@ static struct process *find_or_add(struct process_table *table, uint32_t pid)
 	return process;
 }
 
+/* A process that the first scan has not reached is read now, because only its changes are known. */
+static struct process *find_or_read(struct process_table *table, uint32_t pid)
+{
+	struct process *process = find(table, pid);
+
+	if (process)
+		return process;
+	process = find_or_add(table, pid);
+	if (process && table->first_scan) {
+		(void)!process_read(table, process, 0);
+		(void)!process_read_cgroup(process);
+	}
+	return process;
+}
+
+/* The pid of the next process in /proc; 0: there are no more. */
+static uint32_t next_pid(DIR *directory)
+{
+	const struct dirent *entry;
+	uint64_t pid;
+
+	while ((entry = readdir(directory))) /* NOLINT(concurrency-mt-unsafe): ours */
+		if (str_to_u64(str_from(entry->d_name), &pid) && pid && pid <= UINT32_MAX)
+			return (uint32_t)pid;
+	return 0;
+}
+
+static void end_first_scan(struct process_table *table)
+{
+	if (table->first_scan)
+		closedir(TAKE(table->first_scan));
+}
+
+void process_table_first_scan(struct process_table *table)
+{
+	table->first_scan = opendir("/proc");
+}
+
+void process_table_scan_more(struct process_table *table, size_t count)
+{
+	for (; table->first_scan && count; count--) {
+		uint32_t pid = next_pid(table->first_scan);
+
+		if (pid)
+			(void)find_or_read(table, pid);
+		else
+			end_first_scan(table);
+	}
+}
+
+void process_table_expect(struct process_table *table, const struct sample_record *record)
+{
+	if (table->first_scan && !(record->flags & SAMPLE_KERNEL_THREAD))
+		(void)find_or_read(table, record->tgid);
+}
+
 /* Marks processes that the last scan did not find as exited: their exit events were lost. */
 static void mark_missing(struct process_table *table)
 {
@@ -89,17 +144,14 @@ void process_table_sweep(struct process_table *table)
 void process_table_scan(struct process_table *table)
 {
 	DIR *directory = opendir("/proc");
-	struct dirent *entry;
-	uint64_t pid;
+	uint32_t pid;
 
 	if (!directory)
 		return;
+	end_first_scan(table);
 	table->scans++;
-	while ((entry = readdir(directory))) { /* NOLINT(concurrency-mt-unsafe): ours */
-		if (!str_to_u64(str_from(entry->d_name), &pid) || pid > UINT32_MAX)
-			continue;
-
-		struct process *process = find_or_add(table, (uint32_t)pid);
+	while ((pid = next_pid(directory))) {
+		struct process *process = find_or_add(table, pid);
 
 		if (!process || process->exited || !process_read(table, process, 0))
 			continue;
@@ -119,6 +171,8 @@ static void apply_fork(struct process_table *table, const struct sideband_record
 			parent->threads++;
 		return;
 	}
+	if (table->first_scan)
+		parent = find_or_read(table, record->parent_pid);
 
 	struct process *child = find_or_add(table, record->pid);
 
@@ -142,7 +196,7 @@ static bool is_file(str path)
 /* An exec ends the other threads and all mappings; cgroup and parent stay. */
 static void apply_exec(struct process_table *table, const struct sideband_record *record)
 {
-	struct process *process = find_or_add(table, record->pid);
+	struct process *process = find_or_read(table, record->pid);
 
 	if (!process)
 		return;
@@ -170,7 +224,7 @@ static void apply_exit(struct process_table *table, const struct sideband_record
 
 static void apply_map(struct process_table *table, const struct sideband_record *record)
 {
-	struct process *process = find_or_add(table, record->pid);
+	struct process *process = find_or_read(table, record->pid);
 	uint64_t end;
 
 	if (!process || __builtin_add_overflow(record->address, record->length, &end))
@@ -380,6 +434,7 @@ void process_table_done(struct process_table *table)
 		free(*at);
 	}
 	index_done(&table->by_pid);
+	end_first_scan(table);
 	executable_cache_done(&table->executables);
 	arena_free(&table->scratch);
 	*table = (struct process_table){ 0 };

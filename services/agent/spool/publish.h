@@ -5,8 +5,9 @@
  * A batch is removed from the spool only after Kafka has acknowledged it. A failed send is retried
  * without limit, after growing pauses with jitter; newer batches wait in the spool meanwhile. The
  * messages and bytes in flight are bounded, so memory does not grow with the spool, and so is the
- * rate in bytes per second ("agent/spool/pace.h"). After a crash a batch may be sent twice: the
- * ingester recognizes it by its number. One thread, of the caller, starts and stops.
+ * rate in bytes per second ("agent/spool/pace.h"). A batch that cannot be read is overtaken. After
+ * a crash a batch may be sent twice: the ingester recognizes it by its number. One thread, of the
+ * caller, starts and stops.
  */
 #pragma once
 

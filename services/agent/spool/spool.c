@@ -13,7 +13,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { PUT_RATE_S = 60 };
+enum {
+	PUT_RATE_S = 60,
+	READ_PAUSE_MS = 1000,    /* after the first failed read of a batch; doubles */
+	READ_FAILURES_MAX = 4,   /* in a row, of several batches; then all reads pause */
+	READ_LOG_MS = 60 * 1000, /* between two log lines about them */
+};
 
 const char *const spool_reason_names[SPOOL_REASON_COUNT] = {
 	[SPOOL_FULL] = "spool_full",
@@ -243,6 +248,8 @@ struct spool_level spool_level_get(struct spool *spool)
 
 	if (spool->entry_count)
 		level.oldest_unix_ns = spool->entries[0].time_unix_ns;
+	for (size_t i = 0; i < spool->entry_count; i++)
+		level.unreadable += spool->entries[i].failed_reads > 0;
 	pthread_mutex_unlock(&spool->lock);
 	return level;
 }
@@ -265,14 +272,16 @@ static void state_set(struct spool *spool, uint64_t epoch, uint64_t seq, enum sp
  */
 static struct spool_entry *waiting_find(struct spool *spool)
 {
-	uint64_t in_flight = 0;
+	uint64_t in_flight = 0, now_ns = clock_monotonic_ns();
 
+	if (now_ns < spool->read_ns)
+		return NULL;
 	for (size_t i = 0; i < spool->entry_count; i++) {
 		struct spool_entry *entry = &spool->entries[i];
 
 		if (entry->state == SPOOL_IN_FLIGHT)
 			in_flight += entry->bytes;
-		if (entry->state == SPOOL_WAITING)
+		if (entry->state == SPOOL_WAITING && now_ns >= entry->retry_ns)
 			return in_flight && in_flight + entry->bytes > spool->max_bytes / 2 ? NULL
 											    : entry;
 	}
@@ -311,20 +320,72 @@ static bool batch_load(struct spool *spool, const struct spool_entry *entry, str
 	return true;
 }
 
+static void read_succeeded(struct spool *spool, const struct spool_entry *claimed)
+{
+	pthread_mutex_lock(&spool->lock);
+
+	struct spool_entry *entry = entry_find(spool, claimed->epoch, claimed->seq);
+
+	spool->reads++;
+	spool->failed_reads = 0;
+	if (entry)
+		entry->failed_reads = 0;
+	pthread_mutex_unlock(&spool->lock);
+}
+
+/*
+ * The system cannot read a file: of a bad disk, a wrong owner, or without a free descriptor. The
+ * batch waits for its next read and does not hold up younger ones. If younger ones cannot be read
+ * either, the files are not to blame: all reads pause, and no batch is given up. True: log it.
+ */
+static bool read_failed(struct spool *spool, const struct spool_entry *claimed)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	bool is_given_up = false;
+
+	pthread_mutex_lock(&spool->lock);
+
+	struct spool_entry *entry = entry_find(spool, claimed->epoch, claimed->seq);
+
+	if (++spool->failed_reads % READ_FAILURES_MAX == 0)
+		spool->read_ns = now_ns + READ_PAUSE_MS * NS_PER_MS;
+	if (entry) {
+		if (!entry->failed_reads)
+			entry->reads_at_failure = spool->reads;
+		is_given_up = ++entry->failed_reads >= SPOOL_READS_MAX &&
+			      entry->reads_at_failure < spool->reads;
+		if (entry->failed_reads > SPOOL_READS_MAX)
+			entry->failed_reads = SPOOL_READS_MAX;
+		entry->state = is_given_up ? SPOOL_IS_CORRUPT : SPOOL_WAITING;
+		entry->retry_ns = now_ns + (READ_PAUSE_MS * NS_PER_MS << (entry->failed_reads - 1));
+	}
+
+	bool is_quiet = spool->logged_ns && now_ns - spool->logged_ns < READ_LOG_MS * NS_PER_MS;
+
+	if (!is_quiet)
+		spool->logged_ns = now_ns;
+	pthread_mutex_unlock(&spool->lock);
+	return is_given_up || !is_quiet;
+}
+
 bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *ret_batch)
 {
 	struct spool_entry entry;
 	struct err err;
 
 	while (waiting_claim(spool, &entry)) {
-		if (batch_load(spool, &entry, arena, ret_batch, &err))
+		bool is_logged = true;
+
+		if (batch_load(spool, &entry, arena, ret_batch, &err)) {
+			read_succeeded(spool, &entry);
 			return true;
-		log_error("batch cannot be read", "error=\"%s\"", err.msg);
-		if (err.code == ERR_IO) {
-			spool_returned(spool, entry.epoch, entry.seq);
-			return false;
 		}
-		state_set(spool, entry.epoch, entry.seq, SPOOL_IS_CORRUPT);
+		if (err.code == ERR_IO)
+			is_logged = read_failed(spool, &entry);
+		else
+			state_set(spool, entry.epoch, entry.seq, SPOOL_IS_CORRUPT);
+		if (is_logged)
+			log_error("batch cannot be read", "error=\"%s\"", err.msg);
 	}
 	return false;
 }

@@ -38,7 +38,7 @@ struct spool_options {
 /* Why a batch is dropped; the names are reasons of AgentStatus.lost. */
 enum spool_reason {
 	SPOOL_FULL,    /* spool_full: the oldest batch is dropped */
-	SPOOL_CORRUPT, /* spool_corrupt: the file's checksum or header does not match */
+	SPOOL_CORRUPT, /* spool_corrupt: the file does not match its checksum, or is unreadable */
 	SPOOL_REFUSED, /* spool_refused: Kafka will never accept it */
 	SPOOL_REASON_COUNT,
 };
@@ -54,6 +54,7 @@ struct spool_level {
 	uint64_t batches, bytes;
 	uint64_t oldest_unix_ns; /* when the oldest batch was put; 0: the spool is empty */
 	uint64_t put_rate;       /* bytes per second that are put, average of about a minute */
+	uint64_t unreadable;     /* batches whose file could not be read; the read is retried */
 };
 
 struct spool_entry;
@@ -77,6 +78,9 @@ struct spool {
 	struct spool_entry *entries; /* by age; a heap array */
 	size_t entry_count, entry_cap;
 	uint64_t bytes, put_ns;
+	/* Of spool_next(): files read, failures in a row, no read before, last failure in the log
+	 */
+	uint64_t reads, failed_reads, read_ns, logged_ns;
 	double put_rate;
 	struct spool_lost lost;
 	struct spool_range dropped; /* the most recent drop */
@@ -120,8 +124,10 @@ uint64_t spool_oldest_seq(struct spool *spool);
 /*
  * For the publishing thread: reads the oldest batch that is not in flight into the arena, and marks
  * it as in flight. The caller must report its result with spool_delivered(), spool_returned() or
- * spool_rejected(). A corrupt batch is skipped and dropped. False: there is no such batch, a batch
- * cannot be read now, or the batches in flight fill half of the spool already.
+ * spool_rejected(). A corrupt batch is skipped and dropped. A batch that cannot be read is skipped
+ * and read again after a pause; after SPOOL_READS_MAX failures it is dropped as corrupt if other
+ * batches could be read meanwhile. False: there is no batch that may be read now, or the batches in
+ * flight fill half of the spool already.
  */
 bool spool_next(struct spool *spool, struct arena *arena, struct spool_batch *ret_batch) MUST_CHECK;
 

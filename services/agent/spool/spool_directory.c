@@ -121,7 +121,8 @@ static bool name_parse(str name, struct spool_entry *entry)
 	       str_to_u64(seq, &entry->seq) && entry->seq > 0;
 }
 
-/* Read a file's header. A file that contradicts its name or size is marked as corrupt. */
+/* Read a file's header. A file that contradicts its name or size is marked as corrupt; a file that
+ * the system cannot read waits for spool_next(), and the number of its samples is not known. */
 static void entry_fill(struct spool *spool, const char *name, struct spool_entry *entry)
 {
 	AUTO_FD fd = openat(spool->spool_fd, name, O_RDONLY | O_CLOEXEC);
@@ -131,7 +132,6 @@ static void entry_fill(struct spool *spool, const char *name, struct spool_entry
 	uint64_t size;
 	struct err err;
 
-	entry->state = SPOOL_IS_CORRUPT;
 	if (fd < 0 || fstat(fd, &stat))
 		return;
 	entry->bytes = (uint64_t)stat.st_size;
@@ -139,7 +139,10 @@ static void entry_fill(struct spool *spool, const char *name, struct spool_entry
 
 	ssize_t len = read(fd, head, sizeof(head));
 
-	if (len < 0 || !spool_header_read((str){ head, (size_t)len }, &batch, &size, &err))
+	if (len < 0)
+		return;
+	entry->state = SPOOL_IS_CORRUPT;
+	if (!spool_header_read((str){ head, (size_t)len }, &batch, &size, &err))
 		return;
 	entry->samples = batch.samples;
 	entry->time_unix_ns = batch.time_unix_ns;

@@ -20,6 +20,9 @@ enum spool_state {
 struct spool_entry {
 	uint64_t epoch, seq, bytes, samples, time_unix_ns;
 	enum spool_state state;
+	uint32_t failed_reads;     /* 0: not tried yet, or readable */
+	uint64_t retry_ns;         /* waiting: not read before this time (monotonic) */
+	uint64_t reads_at_failure; /* spool.reads at the first failed read */
 };
 
 struct spool_name {

@@ -29,7 +29,6 @@ static int open_regular(int root, const char *path)
 	return open(own, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Our own reader checks the headers before libelf reads them. */
 static bool has_build_id(int fd, const char *text)
 {
 	struct elf_file elf = { 0 };

@@ -2,10 +2,10 @@
 /*
  * build_worker - a child process that fetches debug files and builds symbol tables from them.
  *
- * Debug files are untrusted, and libelf and libdebuginfod read them first: they may crash, hang or
- * exhaust memory. In a child process this costs only that file. The child executes the same program
- * with a hidden argument, at a lower priority, with limits on memory, CPU time and file sizes. It
- * dies with the thread that started it.
+ * Debug files are untrusted, and what reads or fetches them may crash, hang or exhaust memory. In a
+ * child process this costs only that file. The child executes the same program with a hidden
+ * argument, at a lower priority, with limits on memory, CPU time and file sizes. It dies with the
+ * thread that started it.
  *
  * Jobs and reports are one record each on a socket. A worker exits after it has read a file, so
  * its memory does not grow; a worker that found no file accepts the next job.

@@ -140,6 +140,12 @@ bool table_file_eq(const struct table_file *a, const struct table_file *b)
 	return a->generation == b->generation && a->is_fallback == b->is_fallback;
 }
 
+bool table_file_is_better(const struct table_file *a, const struct table_file *b)
+{
+	return a->generation > b->generation ||
+	       (a->generation == b->generation && !a->is_fallback && b->is_fallback);
+}
+
 int table_file_load(int directory, const struct build_id *id, const struct table_file *file,
 		    struct err *err)
 {

@@ -33,6 +33,9 @@ void table_files_each(int directory,
 /* True if both have the same generation and is_fallback; the size is not compared. */
 bool table_file_eq(const struct table_file *a, const struct table_file *b);
 
+/* True if `a` has a newer generation than `b`, or the same one and only `b` is a fallback. */
+bool table_file_is_better(const struct table_file *a, const struct table_file *b);
+
 /* Opens a table file and sets its time of last use. The caller closes the descriptor. -1 with err:
  * the file cannot be opened. */
 int table_file_load(int directory, const struct build_id *id, const struct table_file *file,

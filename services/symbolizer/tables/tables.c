@@ -163,7 +163,7 @@ static void add_from_disk(void *self, const struct build_id *id, const struct ta
 	struct tables *tables = self;
 	struct table_entry *entry = entry_get(tables, id);
 
-	if (entry->file.size && entry->file.generation > file->generation) {
+	if (entry->file.size && table_file_is_better(&entry->file, file)) {
 		table_file_remove(tables->directory, id, file);
 		return;
 	}

@@ -4,6 +4,8 @@
 #include "support/test.h"
 
 #include <arpa/inet.h>
+#include <libpq-fe.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +20,9 @@ struct server {
 	int listener, done;
 	uint16_t port;
 	bool greets, begins_copy;
-	str reply; /* to the first statement */
+	str reply;          /* to the first statement */
+	char startup[1024]; /* the first message: names and values, each with a NUL */
+	size_t startup_len;
 	pthread_t thread;
 };
 
@@ -37,16 +41,30 @@ static void read_bytes(int fd, size_t len)
 	}
 }
 
-/* One message; the first one has no type. */
-static void read_message(int fd, bool has_type)
+/* A message of the client; the first one has no type and is kept. */
+static void read_message(struct server *server, int fd, bool is_first)
 {
 	char type;
 	uint32_t len = 0;
 
-	if (has_type && read(fd, &type, 1) != 1)
+	if (!is_first && read(fd, &type, 1) != 1)
 		return;
-	if (read(fd, &len, sizeof(len)) == sizeof(len))
-		read_bytes(fd, ntohl(len) - sizeof(len));
+	if (read(fd, &len, sizeof(len)) != sizeof(len))
+		return;
+	len = ntohl(len) - (uint32_t)sizeof(len);
+	if (!is_first) {
+		read_bytes(fd, len);
+		return;
+	}
+	assert_true(len <= sizeof(server->startup));
+	while (server->startup_len < len) {
+		ssize_t n =
+			read(fd, server->startup + server->startup_len, len - server->startup_len);
+
+		if (n <= 0)
+			return;
+		server->startup_len += (size_t)n;
+	}
 }
 
 static void say(int fd, const char *bytes, size_t len)
@@ -64,15 +82,15 @@ static void *serve(void *self)
 
 	if (fd < 0)
 		return NULL; /* no client connected */
-	read_message(fd, false);
+	read_message(server, fd, true);
 	if (server->greets)
 		say(fd, greeting, sizeof(greeting) - 1);
 	if (server->begins_copy) {
-		read_message(fd, true);
+		read_message(server, fd, false);
 		say(fd, copy_in, sizeof(copy_in) - 1);
 	}
 	if (server->reply.len) {
-		read_message(fd, true);
+		read_message(server, fd, false);
 		say(fd, server->reply.ptr, server->reply.len);
 	}
 	poll(&done, 1, -1);
@@ -365,10 +383,148 @@ static void a_lock_that_is_not_available_is_busy(void **state)
 	server_stop(&server);
 }
 
+/* Connects with what the string sets itself, and with these settings of ours. */
+static bool open_with(struct postgres *pg, const struct server *server, const char *more,
+		      const char *settings, struct err *err)
+{
+	char conninfo[256];
+
+	snprintf(conninfo, sizeof(conninfo),
+		 "postgresql://u@127.0.0.1:%u/d?sslmode=disable&gssencmode=disable%s", server->port,
+		 more);
+	return postgres_open(pg,
+			     &(struct postgres_options){ .conninfo = conninfo,
+							 .application = "test",
+							 .settings = settings },
+			     err);
+}
+
+/* The value of a startup parameter, after the version's 4 bytes. */
+static const char *startup(const struct server *server, const char *name)
+{
+	for (size_t i = 4; i < server->startup_len && server->startup[i];) {
+		const char *value = server->startup + i + strlen(server->startup + i) + 1;
+
+		if (strcmp(server->startup + i, name) == 0)
+			return value;
+		i = (size_t)(value - server->startup) + strlen(value) + 1;
+	}
+	return "";
+}
+
+static void what_the_connection_string_sets_wins(void **state)
+{
+	struct server server = { .greets = true };
+	struct postgres pg = { 0 };
+	struct err err;
+
+	(void)state;
+	server_start(&server);
+
+	assert_true(open_with(&pg, &server,
+			      "&options=-c%20work_mem%3D64MB%20-c%20jit%3Don&tcp_user_timeout=7000"
+			      "&client_encoding=utf8&application_name=mine",
+			      "-c jit=off -c lock_timeout=1s", &err));
+
+	/* The last value of a setting counts. */
+	assert_string_equal(startup(&server, "options"),
+			    "-c jit=off -c lock_timeout=1s -c work_mem=64MB -c jit=on");
+	assert_string_equal(startup(&server, "client_encoding"), "UTF8");
+	assert_string_equal(startup(&server, "application_name"), "mine");
+
+	int timeout_ms = 0;
+	socklen_t len = sizeof(timeout_ms);
+
+	assert_int_equal(getsockopt(PQsocket(pg.connection), IPPROTO_TCP, TCP_USER_TIMEOUT,
+				    &timeout_ms, &len),
+			 0);
+	assert_int_equal(timeout_ms, 7000);
+	postgres_close(&pg);
+	server_stop(&server);
+}
+
+static void without_settings_of_the_user_ours_apply(void **state)
+{
+	struct server server = { .greets = true };
+	struct postgres pg = { 0 };
+	struct err err;
+
+	(void)state;
+	unsetenv("PGOPTIONS");
+	server_start(&server);
+
+	assert_true(open_with(&pg, &server, "", "-c jit=off", &err));
+
+	assert_string_equal(startup(&server, "options"), "-c jit=off");
+	assert_string_equal(startup(&server, "application_name"), "test");
+	postgres_close(&pg);
+	server_stop(&server);
+}
+
+static void the_environment_sets_options_as_for_psql(void **state)
+{
+	struct server server = { .greets = true };
+	struct postgres pg = { 0 };
+	struct err err;
+
+	(void)state;
+	setenv("PGOPTIONS", "-c jit=on", 1);
+	server_start(&server);
+
+	assert_true(open_with(&pg, &server, "", "-c jit=off", &err));
+
+	unsetenv("PGOPTIONS");
+	assert_string_equal(startup(&server, "options"), "-c jit=off -c jit=on");
+	postgres_close(&pg);
+	server_stop(&server);
+}
+
+static void a_connection_string_that_cannot_be_used_is_invalid(void **state)
+{
+	static const char *const wrong[] = {
+		"postgresql://u:topsecret@[::1/d",
+		"postgres//u:topsecret@h/d",
+		"postgresql://u:topsecret@h/d?nonsense=1",
+		"password=topsecret host='h",
+		"postgresql://u:topsecret@127.0.0.1:1/d?client_encoding=LATIN1",
+		"postgresql://u:topsecret@127.0.0.1:1/d?client_encoding=auto",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		struct postgres pg = { 0 };
+		struct err err = { 0 };
+
+		assert_false(postgres_open(&pg, &(struct postgres_options){ .conninfo = wrong[i] },
+					   &err));
+		assert_int_equal(err.code, ERR_INVALID);
+		assert_null(strstr(err.msg, "topsecret"));
+	}
+}
+
+static void a_silent_host_is_left_after_connect_timeout(void **state)
+{
+	struct server server = { 0 };
+	struct postgres pg = { 0 };
+	struct err err;
+
+	(void)state;
+	server_start(&server);
+
+	assert_false(open_with(&pg, &server, "&connect_timeout=1", NULL, &err));
+
+	assert_non_null(strstr(err.msg, "did not answer within 1000 ms"));
+	server_stop(&server);
+}
+
 RUN_TESTS(TEST(connecting_to_a_silent_server_ends_at_the_deadline), TEST(a_silent_host_is_skipped),
 	  TEST(hosts_that_are_all_silent_are_an_error), TEST(connecting_is_cancellable),
 	  TEST(a_server_that_does_not_respond_loses_the_connection),
 	  TEST(copying_to_a_server_that_does_not_read_ends_at_the_deadline),
 	  TEST(a_statement_that_is_not_read_ends_at_the_deadline),
 	  TEST(a_wait_for_a_response_is_cancellable), TEST(the_bound_of_a_request_is_a_timeout),
-	  TEST(a_lock_that_is_not_available_is_busy))
+	  TEST(a_lock_that_is_not_available_is_busy), TEST(what_the_connection_string_sets_wins),
+	  TEST(without_settings_of_the_user_ours_apply),
+	  TEST(the_environment_sets_options_as_for_psql),
+	  TEST(a_connection_string_that_cannot_be_used_is_invalid),
+	  TEST(a_silent_host_is_left_after_connect_timeout))

@@ -190,6 +190,33 @@ static void keeps_the_best_of_several_names(void **state)
 	says(fd, 0x1008, "");
 }
 
+static void a_local_symbol_has_the_file_named_before_it(void **state)
+{
+	static const struct {
+		const char *name, *file;
+	} rows[] = { { "first", "a.c" }, { "second", "b.c" }, { "linker", "" }, { "global", "" } };
+	AUTO_ARENA arena = { 0 };
+	struct image image = image_make();
+
+	(void)state;
+	image_add(&image, "a.c", 0, 0, ELF64_ST_INFO(STB_LOCAL, STT_FILE));
+	image_add(&image, "first", 0x1000, 8, ELF64_ST_INFO(STB_LOCAL, STT_FUNC));
+	image_add(&image, "b.c", 0, 0, ELF64_ST_INFO(STB_LOCAL, STT_FILE));
+	image_add(&image, "second", 0x1010, 8, ELF64_ST_INFO(STB_LOCAL, STT_FUNC));
+	image_add(&image, "global", 0x1030, 8, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC));
+	image_add(&image, "", 0, 0, ELF64_ST_INFO(STB_LOCAL, STT_FILE));
+	image_add(&image, "linker", 0x1020, 8, ELF64_ST_INFO(STB_LOCAL, STT_FUNC));
+
+	AUTO_FD fd = image_file(&image);
+	elf_symbols symbols = symbols_of(fd, &arena);
+
+	assert_int_equal(symbols.len, ARRAY_LEN(rows));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_true(str_eq(symbols.items[i].name, str_from(rows[i].name)));
+		assert_true(str_eq(symbols.items[i].file, str_from(rows[i].file)));
+	}
+}
+
 RUN_TESTS(TEST(finds_the_symbols_that_nm_finds),
 	  TEST(a_size_ends_a_symbol_and_without_one_the_next_symbol_does),
-	  TEST(keeps_the_best_of_several_names))
+	  TEST(keeps_the_best_of_several_names), TEST(a_local_symbol_has_the_file_named_before_it))

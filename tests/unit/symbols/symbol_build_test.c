@@ -237,6 +237,28 @@ static void a_function_without_linkage_name_has_a_qualified_name(void **state)
 	symbol_table_close(&table);
 }
 
+/* gcc wrote no linkage names; both functions are inlined into _start and have code of their own. */
+static void a_function_without_linkage_name_has_the_name_of_its_symbol(void **state)
+{
+#define FREE "_ZN12_GLOBAL__N_14pool4freeEPv"
+	static const struct claim claims[] = {
+		{ 0x4000f4, "_ZL4rarei local_names.cpp:4" },
+		{ 0x4000fe, FREE " local_names.cpp:15" }, /* its cold part */
+		{ 0x400107, "_ZL7base_ofi.part.0 local_names.cpp:9" },
+		{ 0x400122, "_ZL7base_ofi local_names.cpp:9" },
+		{ 0x40012c, "base_of local_names.cpp:11 < _start local_names.cpp:25" },
+		{ 0x400144, FREE " local_names.cpp:15" },
+		{ 0x400184, "_ZL7base_ofi local_names.cpp:8" },
+		{ 0x400262, "without_line bare.c:0" }, /* without DWARF: STT_FILE */
+	};
+	struct symbol_table table;
+
+	(void)state;
+	table_of("local_names", NULL, &table);
+	says(&table, "local_names", claims, ARRAY_LEN(claims));
+	symbol_table_close(&table);
+}
+
 static void symbolizes_a_go_program_by_gopclntab(void **state)
 {
 	static const struct claim claims[] = {
@@ -377,6 +399,7 @@ RUN_TESTS(TEST(symbolizes_a_gcc_program_in_each_form_of_dwarf),
 	  TEST(reads_64_bit_offsets_32_bit_addresses_and_ranges_by_index),
 	  TEST(dwarf_2_has_no_line_of_a_call), TEST(symbolizes_a_clang_program_with_string_indices),
 	  TEST(a_function_without_linkage_name_has_a_qualified_name),
+	  TEST(a_function_without_linkage_name_has_the_name_of_its_symbol),
 	  TEST(symbolizes_a_go_program_by_gopclntab),
 	  TEST(without_dwarf_uses_symbols_stubs_and_mini_debug), TEST(rejects_a_relocatable_file),
 	  TEST(finds_the_build_id_of_the_dwz_file), TEST(an_invalid_dwz_file_is_an_error),

@@ -180,7 +180,11 @@ static __attribute__((noinline)) int calls_inlined(int n)
 	return inlined_here(n) + 1; /* two lines below its declaration */
 }
 
-/* Every address of a small function: those of the inlined one have the line of the call. */
+/*
+ * Every address of a small function: those of the inlined one have the line of the call. With ASan,
+ * clang puts an instruction into the inlined one that still has the line where the outer one
+ * begins.
+ */
 static void finds_inlined_functions_of_this_test(void **state)
 {
 	uint64_t start = linked_address((const void *)calls_inlined);
@@ -204,9 +208,9 @@ static void finds_inlined_functions_of_this_test(void **state)
 			continue;
 		assert_int_equal(count, 2);
 		assert_true(str_eq(lines[0].system_name, STR("inlined_here")));
-		assert_true(lines[0].line < DECLARED);
+		assert_true(lines[0].line <= DECLARED + 1);
 		assert_int_equal(lines[1].line, DECLARED + 2);
-		inlined++;
+		inlined += lines[0].line && lines[0].line < DECLARED;
 	}
 	assert_true(inlined > 0);
 	symbol_table_close(&table);

@@ -16,7 +16,8 @@ static const char list[] =
 static const char renamed[] =
 	"{\"Type\":\"container\",\"Action\":\"rename\",\"Actor\":{\"ID\":\"" ID
 	"\",\"Attributes\":{\"com.docker.compose.service\":\"web\",\"image\":\"shop/web:7\","
-	"\"name\":\"n\\u00fc\\/\\ud83d\\n\",\"oldName\":\"/x\"}},\"scope\":\"local\",\"time\":1}";
+	"\"name\":\"n\\u00fc\\/\\ud83d\\ude00\\n\",\"oldName\":\"/"
+	"x\"}},\"scope\":\"local\",\"time\":1}";
 
 static void check(const struct docker_container *container, const char *name, const char *image,
 		  const char *service, const char *project)
@@ -63,7 +64,7 @@ static void an_event_has_the_name_and_texts_are_unescaped(void **state)
 	(void)state;
 	assert_int_equal(docker_object_read(str_from(renamed), &arena, &container),
 			 DOCKER_CONTAINER);
-	check(&container, "n\xc3\xbc/?\n", "shop/web:7", "web", "");
+	check(&container, "n\xc3\xbc/\xf0\x9f\x98\x80\n", "shop/web:7", "web", "");
 	assert_false(container.is_gone);
 }
 
@@ -82,9 +83,13 @@ static void kinds_are_distinguished(void **state)
 		{ "{\"Id\":\"" ID "\",}", DOCKER_MALFORMED },
 		{ "{\"Id\":\"" ID "\" \"Image\":\"x\"}", DOCKER_MALFORMED },
 		{ "{\"Id\":\"" ID "\",\"x\":\"\\u12\"}", DOCKER_MALFORMED },
+		{ "{\"Id\":\"" ID "\",\"x\":\"\\ud83d\"}", DOCKER_MALFORMED },
+		{ "{\"Id\":\"" ID "\",\"x\":\"\xff\"}", DOCKER_MALFORMED },
+		{ "{\"Id\":\"" ID "\",\"Id\":\"x\"}", DOCKER_MALFORMED },
 		{ "{\"Id\":\"" ID "\",\"Names\":[\"/a\" \"/b\"]}", DOCKER_MALFORMED },
 		{ "{\"Id\":\"" ID "\",\"x\":}", DOCKER_MALFORMED },
 		{ "{\"Id\":\"" ID "\",\"x\":[", DOCKER_MALFORMED },
+		{ "[]", DOCKER_MALFORMED },
 		{ "{}", DOCKER_MALFORMED },
 		{ "", DOCKER_MALFORMED },
 	};
@@ -92,12 +97,14 @@ static void kinds_are_distinguished(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		AUTO_ARENA arena = { 0 };
-		struct docker_container container;
+		struct docker_container container = { .name = STR("before") };
 		enum docker_kind kind =
 			docker_object_read(str_from(rows[i].text), &arena, &container);
 
 		if (kind != rows[i].kind)
 			fail_msg("%s is of kind %d", rows[i].text, kind);
+		if (str_eq(container.name, STR("before")) != (kind != DOCKER_CONTAINER))
+			fail_msg("%s: *ret_container", rows[i].text);
 	}
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/spool/spool.h"
+#include "agent/spool/spool_directory_internal.h"
+#include "base/clock.h"
 #include "support/scratch.h"
 #include "support/test.h"
 
@@ -279,6 +280,94 @@ static void a_corrupt_batch_is_set_aside_and_counted_and_the_next_one_is_sent(vo
 	fixture_close(&f);
 }
 
+/* A directory can be opened, but not read: EISDIR. */
+static void make_unreadable(struct fixture *f, uint64_t seq)
+{
+	assert_int_equal(rename(batch_path(f, seq, ".batch"), batch_path(f, seq, ".readable")), 0);
+	assert_int_equal(mkdir(batch_path(f, seq, ".batch"), 0700), 0);
+}
+
+static void make_readable(struct fixture *f, uint64_t seq)
+{
+	assert_int_equal(rmdir(batch_path(f, seq, ".batch")), 0);
+	assert_int_equal(rename(batch_path(f, seq, ".readable"), batch_path(f, seq, ".batch")), 0);
+}
+
+/* As if the pauses after failed reads were over. */
+static void pauses_end(struct fixture *f)
+{
+	f->spool.read_ns = 0;
+	for (size_t i = 0; i < f->spool.entry_count; i++)
+		f->spool.entries[i].retry_ns = 0;
+}
+
+static void a_batch_that_cannot_be_read_is_overtaken_and_sent_when_it_can_be_read(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 10);
+	put(&f, "two", 20);
+	make_unreadable(&f, 1);
+	assert_string_equal(next(&f, &seq), "two");
+	assert_int_equal(spool_level_get(&f.spool).unreadable, 1);
+
+	make_readable(&f, 1);
+	pauses_end(&f);
+	assert_string_equal(next(&f, &seq), "one");
+	assert_int_equal(spool_level_get(&f.spool).unreadable, 0);
+	assert_int_equal(spool_lost_get(&f.spool).batches[SPOOL_CORRUPT], 0);
+	fixture_close(&f);
+}
+
+static void the_publisher_sleeps_while_no_batch_can_be_read(void **state)
+{
+	enum { WAIT_MS = 50 };
+	struct fixture f = { 0 };
+	uint64_t seq = 0, began_ns = clock_monotonic_ns();
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 10);
+	make_unreadable(&f, 1);
+	for (size_t i = 0; i < 4; i++) {
+		assert_string_equal(next(&f, &seq), "");
+		spool_wait(&f.spool, WAIT_MS);
+	}
+	assert_true(clock_monotonic_ns() - began_ns >= 3 * WAIT_MS * NS_PER_MS);
+	fixture_close(&f);
+}
+
+static void a_batch_is_given_up_only_if_others_can_be_read(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t seq = 0;
+	struct stat stat_bad;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "one", 10);
+	make_unreadable(&f, 1);
+	for (size_t i = 0; i < 2 * SPOOL_READS_MAX; i++) {
+		assert_string_equal(next(&f, &seq), "");
+		pauses_end(&f);
+	}
+	put(&f, "two", 20);
+	assert_int_equal(spool_lost_get(&f.spool).batches[SPOOL_CORRUPT], 0);
+
+	assert_string_equal(next(&f, &seq), "two");
+	pauses_end(&f);
+	assert_string_equal(next(&f, &seq), "");
+	put(&f, "three", 30);
+	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_CORRUPT], 10);
+	assert_int_equal(stat(batch_path(&f, 1, ".bad"), &stat_bad), 0);
+	assert_int_equal(spool_level_get(&f.spool).unreadable, 0);
+	assert_string_equal(next(&f, &seq), "three");
+	fixture_close(&f);
+}
+
 static void a_rejected_batch_is_counted_once_and_not_sent_again(void **state)
 {
 	struct fixture f = { 0 };
@@ -458,6 +547,9 @@ RUN_TESTS(TEST(numbers_continue_after_a_restart_and_batches_come_in_order),
 	  TEST(at_most_half_of_the_spool_is_in_flight_so_that_new_batches_find_room),
 	  TEST(a_batch_counted_as_dropped_does_not_come_back_after_a_crash),
 	  TEST(a_corrupt_batch_is_set_aside_and_counted_and_the_next_one_is_sent),
+	  TEST(a_batch_that_cannot_be_read_is_overtaken_and_sent_when_it_can_be_read),
+	  TEST(the_publisher_sleeps_while_no_batch_can_be_read),
+	  TEST(a_batch_is_given_up_only_if_others_can_be_read),
 	  TEST(a_rejected_batch_is_counted_once_and_not_sent_again),
 	  TEST(a_batch_that_is_not_in_meta_yet_keeps_its_number),
 	  TEST(waiting_batches_are_sent_though_the_disk_is_full_at_the_start),

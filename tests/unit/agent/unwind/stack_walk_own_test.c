@@ -83,7 +83,7 @@ static int traced_count;
 __attribute__((no_sanitize("address", "undefined"))) static void copy_stack(uint8_t *to,
 									    uint64_t from)
 {
-	uint64_t bytes = SAMPLE_STACK_PIECE - from % SAMPLE_STACK_PIECE + 2 * SAMPLE_STACK_PIECE;
+	uint64_t bytes = SAMPLE_STACK_BYTES_MAX - from % SAMPLE_STACK_PIECE;
 
 	if (from + bytes > stack_end)
 		bytes = stack_end - from;

@@ -151,6 +151,48 @@ static void tables_survive_a_restart_and_corrupt_ones_are_removed(void **state)
 	tables_close(&tables);
 }
 
+static void touch(const char *name, time_t used)
+{
+	const struct timespec times[2] = { { .tv_sec = used }, { .tv_sec = used } };
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/tables/%s", scratch.path, name);
+
+	AUTO_FD fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+
+	assert_int_equal(write(fd, "table", 5), 5);
+	assert_int_equal(futimens(fd, times), 0);
+}
+
+/* A crash between the rename of a new table and the removal of the old one. */
+static void of_two_tables_the_better_one_is_kept_whichever_was_used_last(void **state)
+{
+	static const struct {
+		const char *better, *worse;
+	} rows[] = { { "c0ffee00-8.table", "c0ffee00-7.table" },
+		     { "c0ffee00-7.table", "c0ffee00-7.second" },
+		     { "c0ffee00-8.second", "c0ffee00-7.table" } };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+		const char *better = rows[i / 2].better, *worse = rows[i / 2].worse;
+		struct tables tables;
+		char path[128];
+
+		open_tables(&tables, 1 << 30);
+		tables_close(&tables);
+		touch(better, 1000);
+		touch(worse, i % 2 ? 999 : 1001);
+		open_tables(&tables, 1 << 30);
+		assert_int_equal(tables.bytes, 5);
+		tables_close(&tables);
+		snprintf(path, sizeof(path), "%s/tables/%s", scratch.path, worse);
+		assert_int_equal(access(path, F_OK), -1);
+		snprintf(path, sizeof(path), "%s/tables/%s", scratch.path, better);
+		assert_int_equal(unlink(path), 0);
+	}
+}
+
 static void evicts_the_least_recently_used_beyond_the_maximum(void **state)
 {
 	uint64_t len;
@@ -265,6 +307,7 @@ int main(void)
 		OWN(a_looked_up_table_stays_mapped_when_a_newer_one_is_stored),
 		OWN(one_caller_builds_and_the_others_wait),
 		OWN(tables_survive_a_restart_and_corrupt_ones_are_removed),
+		OWN(of_two_tables_the_better_one_is_kept_whichever_was_used_last),
 		OWN(evicts_the_least_recently_used_beyond_the_maximum),
 		OWN(a_table_larger_than_the_maximum_is_not_stored),
 		OWN(a_directory_belongs_to_one_process),
