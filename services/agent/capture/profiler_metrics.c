@@ -174,7 +174,7 @@ void profiler_metrics_update(struct profiler *profiler)
 	metric_set(&events, (int64_t)profiler->sideband.records);
 	metric_set(&events_lost,
 		   (int64_t)(profiler->sideband.lost + profiler->timeline.dropped_events));
-	metric_set(&processes, (int64_t)table->count);
+	metric_set(&processes, (int64_t)table->by_pid.len);
 	metric_set(&mappings, (int64_t)process_table_mappings(table));
 	metric_set(&scanned, (int64_t)table->scanned);
 	metric_set_at(&over_limit, 0, (int64_t)table->over_limit);
@@ -182,7 +182,7 @@ void profiler_metrics_update(struct profiler *profiler)
 	metric_set_at(&over_limit, 2, (int64_t)table->executables.over_limit);
 	metric_set_at(&over_limit, 3, (int64_t)profiler->kernel.over_limit);
 	metric_set_at(&over_limit, 4, (int64_t)table->maps_truncated);
-	metric_set(&executables, (int64_t)table->executables.count);
+	metric_set(&executables, (int64_t)table->executables.by_id.len);
 	metric_set(&opened, (int64_t)table->executables.opened);
 	metric_set(&unreadable, (int64_t)table->executables.unreadable);
 	metric_set(&symbols, (int64_t)profiler->kernel.count);

@@ -37,18 +37,14 @@ struct process {
 	uint64_t cgroup_id;                       /* of the sample that the cgroup was read for */
 	uint64_t cgroup_read_ms;
 	uint64_t scan; /* number of the last scan of /proc that saw the process */
-	struct process *next;
 };
 
-enum { PROCESS_BUCKETS = 4096 };
-
 struct process_table {
-	size_t count;
+	INDEX(struct process *) by_pid; /* read only its len */
 	uint64_t scanned, over_limit, mappings_over_limit, maps_truncated, reused; /* cumulative */
 	struct executable_cache executables;
 	struct unwind_lists *lists; /* notified of changes of processes; NULL: unused */
 	/* private */
-	struct process *buckets[PROCESS_BUCKETS];
 	struct arena scratch;
 	uint64_t scans;
 	DIR *first_scan; /* NULL: complete */

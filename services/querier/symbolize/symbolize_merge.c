@@ -196,6 +196,13 @@ static uint32_t stack_of(struct symbolize_job *job, struct stack from)
 	return *index;
 }
 
+/* Most stacks and functions are few, but growing to many would cost more than the room. */
+static void make_room(struct symbolize_job *job)
+{
+	index_reserve(job->scratch, &job->function_frames, job->from->set.frames.len);
+	index_reserve(job->scratch, &job->stacks, job->from->set.stacks.len);
+}
+
 /* Every stack of a merge has a sample, so all are translated. */
 static bool add_samples(struct symbolize_job *job, struct err *err)
 {
@@ -231,6 +238,8 @@ bool symbolize_merge(struct merge *into, const struct merge *from,
 	if (options->keep_addresses)
 		sample_set_reserve(&into->set, from->set.frames.len, from->set.stacks.len,
 				   from->set.samples.len);
+	else
+		make_room(&job);
 	if (!make_ranges(&job, err) || !add_samples(&job, err))
 		return false;
 	into->reasons = job.reasons.items;
