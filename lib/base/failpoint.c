@@ -72,7 +72,9 @@ bool failpoint_arm(const struct failpoint_table *table, const char *text, struct
 {
 	str rest = str_from(text);
 
-	while (rest.len)
+	if (!rest.len)
+		return true;
+	while (rest.ptr) /* it is "" after a last comma, NULL after the last failpoint */
 		if (!arm_one(table, str_cut(&rest, ','), err))
 			return err_wrap(err, "--failpoints");
 	return true;

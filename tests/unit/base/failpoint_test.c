@@ -107,6 +107,7 @@ static void an_error_names_what_is_wrong_with_the_setting(void **state)
 		{ "in-copy=kill:1s", "a number from 1, not \"1s\"" },
 		{ "after-copy=kill,after-copy=stop", "\"after-copy\" is set twice" },
 		{ ",", "has no failpoint \"\"" },
+		{ "in-copy=kill,", "has no failpoint \"\"" },
 	};
 
 	(void)state;
