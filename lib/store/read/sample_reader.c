@@ -109,15 +109,13 @@ static struct row_scan scan_of(const struct store_parallel_readers *group,
 	const struct store_window *window = &leader->match.window;
 	struct row_scan scan = {
 		.reader = &group->readers[0],
-		.start_ms = window->start_ms,
-		.end_ms = window->end_ms,
-		.buckets = leader->match.everything ? NULL : leader->match.matched.buckets,
+		.plan = scan_plan_make(window->start_ms, window->end_ms, kinds, kind_count),
 		.wants_payload = wants_payload,
 		.on_payload = read_payload,
 		.self = leader,
 	};
 
-	row_scan_use_sums(&scan, kinds, kind_count);
+	scan.plan.buckets = leader->match.everything ? NULL : leader->match.matched.buckets;
 	return scan;
 }
 
@@ -168,14 +166,6 @@ static bool find_on_days(struct query_match *match, struct store_reader *reader,
 	return good;
 }
 
-static void use_days(struct row_scan *scan, const struct store_projection *projection)
-{
-	if (!projection->allows_daily_sums)
-		return;
-	scan->first_day_ms = (scan->start_ms + MS_PER_DAY - 1) / MS_PER_DAY * MS_PER_DAY;
-	scan->end_day_ms = scan->end_ms / MS_PER_DAY * MS_PER_DAY;
-}
-
 /*
  * Reads whole hours and days from sums without instances. Only the remainder of the window needs
  * series, and finding them is expensive: many hosts have many series per day.
@@ -191,12 +181,13 @@ static bool read_fleet_sums(const struct store_parallel_readers *group,
 	int64_t *days = NULL;
 	size_t day_count = 0;
 
-	use_days(&remainder, &choice->projection);
-	remainder.buckets = NULL; /* not known yet */
+	if (choice->projection.allows_daily_sums)
+		scan_plan_use_days(&remainder.plan);
+	remainder.plan.buckets = NULL; /* not known yet */
 	if (!match->everything && (!row_scan_days(&remainder, arena, &days, &day_count, err) ||
 				   !find_on_days(match, &group->readers[0], days, day_count, err)))
 		return false;
-	remainder.buckets = match->everything ? NULL : match->matched.buckets;
+	remainder.plan.buckets = match->everything ? NULL : match->matched.buckets;
 	if ((match->everything || match->matched.by_id.len) &&
 	    !read_rows(group, connections, &remainder,
 		       rollup_choice_without(choice, &match->matched), arena, err))
@@ -205,9 +196,10 @@ static bool read_fleet_sums(const struct store_parallel_readers *group,
 
 	struct row_scan hours = scan_of(group, &connections[0], fleet, ARRAY_LEN(fleet));
 
-	hours.sums_alone = true;
-	use_days(&hours, &choice->projection);
-	return sample_gaps_find(&hours, err) &&
+	hours.plan.sums_alone = true;
+	if (choice->projection.allows_daily_sums)
+		scan_plan_use_days(&hours.plan);
+	return sample_gaps_find(hours.reader, &hours.plan, err) &&
 	       read_rows(group, connections, &hours,
 			 choice->projection.no_stacks ? CHUNK_NO_STACKS : 0, arena, err);
 }
@@ -227,7 +219,7 @@ static bool read_by_series(const struct store_parallel_readers *group,
 	size_t kind_count = rollup_choice_kinds(query, choice, &match->matched, kinds);
 	struct row_scan scan = scan_of(group, &connections[0], kinds, kind_count);
 
-	return sample_gaps_find(&scan, err) &&
+	return sample_gaps_find(scan.reader, &scan.plan, err) &&
 	       read_rows(group, connections, &scan, rollup_choice_without(choice, &match->matched),
 			 arena, err);
 }
