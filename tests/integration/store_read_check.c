@@ -334,6 +334,71 @@ static bool add(void *self, const struct sample_set *set, struct err *err)
 	return true;
 }
 
+/* Values before and from a time on. */
+struct halves {
+	uint64_t middle_ms;
+	int64_t sums[2];
+};
+
+static bool add_to_half(void *self, const struct sample_set *set, struct err *err)
+{
+	struct halves *halves = self;
+
+	(void)err;
+	for (size_t i = 0; i < set->samples.len; i++)
+		halves->sums[set->samples.items[i].time_ms >= halves->middle_ms] +=
+			set->samples.items[i].value;
+	return true;
+}
+
+/* The window starts within the first step, as with align=1. */
+static void sums_keep_to_steps_that_start_before_the_window(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_reader reader;
+	struct store_flush result;
+	struct sample_set set;
+	struct selector selector;
+	struct halves halves = { .middle_ms = now_ms() / HOUR_MS * HOUR_MS };
+	const struct store_sink sink = { add_to_half, &halves };
+	const struct store_query query = {
+		.selector = &selector,
+		.start_ms = halves.middle_ms - 43 * MINUTE_MS,
+		.end_ms = halves.middle_ms + 43 * MINUTE_MS,
+		.projection = { .no_stacks = true,
+				.steps_start_ms = halves.middle_ms - HOUR_MS,
+				.step_ms = HOUR_MS,
+				.limits_sample_labels = true },
+	};
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	sample_set_init(&set, &arena);
+
+	uint32_t series = sample_set_series(&set, STR(PROFILE_TYPE_CPU), (struct labels){ 0 }, 5);
+
+	sample_set_add(&set, (struct sample){ series, 0, 0, 1, halves.middle_ms - 1 });
+	sample_set_add(&set, (struct sample){ series, 0, 0, 2, halves.middle_ms });
+
+	struct store_flush_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	assert_int_equal(result.rows, 1);
+	store_writer_close(&writer);
+	assert_good(selector_parse(STR("{}"), &arena, &selector, &err), err);
+	begin_reader(&reader);
+
+	assert_good(store_reader_samples(&reader, &query, &sink, &err), err);
+
+	assert_int_equal(halves.sums[0], 1);
+	assert_int_equal(halves.sums[1], 2);
+	store_reader_end(&reader);
+	store_reader_close(&reader);
+	selector_done(&selector);
+}
+
 /* The query reads the tables that retention is about to drop last. */
 static void partitions_of_the_snapshot_exist_until_its_end(void **state)
 {
@@ -391,6 +456,7 @@ const struct CMUnitTest read_tests[] = {
 	TEST(no_snapshot_has_a_later_deadline_than_the_limit),
 	TEST(a_reader_reports_that_there_are_no_tables_yet),
 	TEST(a_row_without_the_label_is_not_read),
+	TEST(sums_keep_to_steps_that_start_before_the_window),
 	TEST(partitions_of_the_snapshot_exist_until_its_end),
 };
 const size_t read_test_count = ARRAY_LEN(read_tests);

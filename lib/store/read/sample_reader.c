@@ -19,7 +19,8 @@ struct sample_connection {
 	struct selector selector; /* a copy: a matcher is used by one thread */
 	struct query_match match;
 	unsigned int without;
-	uint64_t step_ms;       /* of the leader: sum over steps of this length; 0: no steps */
+	/* Of the leader: sum over steps of this length from this time on; 0: no steps. */
+	uint64_t steps_start_ms, step_ms;
 	struct step_sums steps; /* of the leader, for one scan */
 };
 
@@ -131,7 +132,7 @@ static bool read_rows(const struct store_parallel_readers *group,
 	connections[0].without = without;
 	/* If every series matches, only the payload has the type of a series. */
 	connections[0].steps = (struct step_sums){
-		.start_ms = connections[0].match.window.start_ms,
+		.start_ms = connections[0].steps_start_ms,
 		.step_ms = without & CHUNK_NO_LABELS && !connections[0].match.everything
 				   ? connections[0].step_ms
 				   : 0,
@@ -257,6 +258,7 @@ bool store_parallel_samples(const struct store_parallel_readers *group,
 		connections[i].sink = &sinks[i];
 	connections[0].stats = &leader->stats;
 	connections[0].original = query->selector;
+	connections[0].steps_start_ms = query->projection.steps_start_ms;
 	connections[0].step_ms = sinks->on_candidates ? 0 : query->projection.step_ms;
 	connections[0].match = (struct query_match){
 		.selector = query->selector,

@@ -14,8 +14,9 @@
 struct store_projection {
 	bool no_stacks; /* samples may have the empty stack */
 	/* If above 0, together with no_stacks: samples of a series within one step may be replaced
-	 * with one sample: their sum, at the time of the first. Steps start at start_ms. */
-	uint64_t step_ms;
+	 * with one sample: their sum, at the time of the first. The first step starts at
+	 * steps_start_ms, which is not later than the window. */
+	uint64_t steps_start_ms, step_ms;
 	/* Samples of a whole hour may be replaced with their sum at the start of the hour, if
 	 * labels of the series suffice. Gauges keep the times of their profiles and the label `pid`
 	 * ("store/compact/rollup_gauge_internal.h"). */

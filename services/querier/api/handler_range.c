@@ -66,6 +66,7 @@ static bool read_sums(struct api_request *request, const struct selector *select
 	}
 	request->projection = (struct store_projection){
 		.no_stacks = true,
+		.steps_start_ms = options->start_ms,
 		.step_ms = is_gauge ? 0 : options->step_ms,
 		.allows_hourly_sums =
 			options->start_ms % MS_PER_HOUR == 0 && options->step_ms % MS_PER_HOUR == 0,
