@@ -366,10 +366,9 @@ static void sums_keep_to_steps_that_start_before_the_window(void **state)
 		.selector = &selector,
 		.start_ms = halves.middle_ms - 43 * MINUTE_MS,
 		.end_ms = halves.middle_ms + 43 * MINUTE_MS,
-		.projection = { .no_stacks = true,
+		.projection = { .level = STORE_SERIES_SUMS,
 				.steps_start_ms = halves.middle_ms - HOUR_MS,
-				.step_ms = HOUR_MS,
-				.limits_sample_labels = true },
+				.step_ms = HOUR_MS },
 	};
 	struct err err;
 

@@ -182,7 +182,7 @@ static bool read_fleet_sums(const struct store_parallel_readers *group,
 	int64_t *days = NULL;
 	size_t day_count = 0;
 
-	if (choice->projection.allows_daily_sums)
+	if (choice->needs.daily_sums)
 		scan_plan_use_days(&remainder.plan);
 	remainder.plan.buckets = NULL; /* not known yet */
 	if (!match->everything && (!row_scan_days(&remainder, arena, &days, &day_count, err) ||
@@ -198,11 +198,11 @@ static bool read_fleet_sums(const struct store_parallel_readers *group,
 	struct row_scan hours = scan_of(group, &connections[0], fleet, ARRAY_LEN(fleet));
 
 	hours.plan.sums_alone = true;
-	if (choice->projection.allows_daily_sums)
+	if (choice->needs.daily_sums)
 		scan_plan_use_days(&hours.plan);
 	return sample_gaps_find(hours.reader, &hours.plan, err) &&
-	       read_rows(group, connections, &hours,
-			 choice->projection.no_stacks ? CHUNK_NO_STACKS : 0, arena, err);
+	       read_rows(group, connections, &hours, choice->needs.stacks ? 0 : CHUNK_NO_STACKS,
+			 arena, err);
 }
 
 static bool read_by_series(const struct store_parallel_readers *group,
@@ -225,19 +225,15 @@ static bool read_by_series(const struct store_parallel_readers *group,
 			 arena, err);
 }
 
-static bool no_labels_needed(const struct store_query *query, const struct store_sink *sink)
-{
-	return query->projection.limits_series_labels && query->projection.label_count == 0 &&
-	       !sink->on_candidates;
-}
-
 /*
  * A query for all CPU time without any label does not need to find a million series. This does not
  * pay for other types: most rows do not have them, and only the series ids reveal that.
  */
-static bool matches_every_series(const struct store_query *query, const struct store_sink *sink)
+static bool matches_every_series(const struct store_query *query, const struct query_needs *needs,
+				 const struct store_sink *sink)
 {
-	return query->projection.limits_sample_labels && no_labels_needed(query, sink) &&
+	return !needs->sample_labels && !needs->series_labels &&
+	       query->projection.label_count == 0 && !sink->on_candidates &&
 	       query->selector->matcher_count == 0 &&
 	       str_eq(query->selector->type, STR(PROFILE_TYPE_CPU));
 }
@@ -250,6 +246,7 @@ bool store_parallel_samples(const struct store_parallel_readers *group,
 	struct store_reader *leader = &group->readers[0];
 	struct sample_connection *connections =
 		arena_array(&arena, struct sample_connection, group->count);
+	const struct query_needs needs = query_needs_of(query);
 	struct rollup_choice choice;
 
 	assert(group->count > 0 && group->count <= READERS_MAX);
@@ -259,15 +256,14 @@ bool store_parallel_samples(const struct store_parallel_readers *group,
 	connections[0].stats = &leader->stats;
 	connections[0].original = query->selector;
 	connections[0].steps_start_ms = query->projection.steps_start_ms;
-	connections[0].step_ms = sinks->on_candidates ? 0 : query->projection.step_ms;
+	connections[0].step_ms = sinks->on_candidates ? 0 : needs.step_ms;
 	connections[0].match = (struct query_match){
 		.selector = query->selector,
 		.window = store_window_of(query->start_ms, query->end_ms),
 		.bounds = &leader->bounds,
-		.everything = matches_every_series(query, sinks),
+		.everything = matches_every_series(query, &needs, sinks),
 		.matched = { .arena = &arena,
-			     .limits_series_labels = query->projection.limits_series_labels &&
-						     !sinks->on_candidates,
+			     .limits_series_labels = !needs.series_labels && !sinks->on_candidates,
 			     .label_names = query->projection.label_names,
 			     .label_count = query->projection.label_count },
 	};
