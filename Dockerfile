@@ -30,7 +30,7 @@ RUN apt-get -q update && apt-get -q -y install --no-install-recommends libmicroh
 
 FROM service AS agent
 RUN apt-get -q update && apt-get -q -y install --no-install-recommends \
-		ca-certificates libbpf1 libcurl4 libelf1 libjansson4 libprotobuf-c1 librdkafka1 \
+		ca-certificates libbpf1 libcurl4 libelf1 libjansson4 libprotobuf-c1 librdkafka1 libseccomp2 \
 	&& rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin && install -d -m 750 /var/lib/decima-agent
 COPY --from=build /out/usr/bin/decima-agent* /usr/bin/
 RUN decima-agent --version
@@ -51,7 +51,7 @@ ENTRYPOINT ["decima-ingester"]
 
 FROM service AS symbolizer
 RUN apt-get -q update && apt-get -q -y install --no-install-recommends \
-		ca-certificates libcurl4 libdebuginfod1 libelf1 libhiredis0.14 libjansson4 \
+		ca-certificates libcurl4 libdebuginfod1 libhiredis0.14 libjansson4 libseccomp2 \
 	&& rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin \
 	&& install -d -o decima -g decima -m 750 /var/lib/decima-symbolizer
 COPY --from=build /out/usr/bin/decima-symbolizer /usr/bin/
@@ -65,7 +65,7 @@ ENTRYPOINT ["decima-symbolizer"]
 
 FROM service AS debuginfo
 RUN apt-get -q update && apt-get -q -y install --no-install-recommends \
-		ca-certificates libcurl4 libelf1 libjansson4 libssl3 \
+		ca-certificates libcurl4 libjansson4 libssl3 \
 	&& rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin \
 	&& install -d -o decima -g decima -m 750 /var/lib/decima-debuginfo
 COPY --from=build /out/usr/bin/decima-debuginfo /usr/bin/

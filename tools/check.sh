@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The fast checks before a commit: format, layers, lint, and unit tests with both compilers.
+# The fast checks before a commit: format, layers, lint, and unit tests with both compilers: clang with ASan.
 #
 # All checks run, even if some fail; a failed check prints what to do.
 # shellcheck disable=SC2317  # functions are called by name, through check

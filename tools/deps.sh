@@ -17,6 +17,7 @@ building=(
 	libbpf-dev libelf-dev libdw-dev librdkafka-dev libprotobuf-c-dev protobuf-c-compiler
 	libpq-dev libmicrohttpd-dev libzstd-dev libxxhash-dev libpcre2-dev libjansson-dev
 	zlib1g-dev libssl-dev libcurl4-openssl-dev libdebuginfod-dev libhiredis-dev libiberty-dev liblzma-dev
+	libseccomp-dev
 	python3
 )
 page=(nodejs=node npm=npm)

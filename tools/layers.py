@@ -35,6 +35,7 @@ MAY_USE = {
     "lib/server/json": "lib/base lib/server/http",
     "lib/server/daemon":
         "lib/base lib/server lib/server/metrics lib/server/config lib/server/http",
+    "lib/sandbox": "lib/base lib/server/metrics",
     "lib/store": "lib/base",
     "lib/store/chunk": "lib/base lib/profile lib/store",
     "lib/store/maintenance": "lib/base lib/client lib/store",
@@ -52,12 +53,11 @@ MAY_USE = {
     "lib/store/fleet": "lib/base lib/wire lib/store lib/store/write lib/store/scan",
     "lib/store/share": "lib/store lib/store/scan",
     "services/agent": "lib/base",
-    "services/agent/worker": "lib/base",
     "services/agent/process": "lib/base lib/elf bpf services/agent",
     "services/agent/labels": "lib/base lib/profile lib/server/metrics services/agent",
     "services/agent/kernel": "lib/base lib/server/daemon services/agent services/agent/process",
     "services/agent/unwind":
-        "lib/base lib/unwind bpf lib/server/metrics services/agent services/agent/worker "
+        "lib/base lib/elf lib/unwind bpf lib/server/metrics lib/sandbox services/agent "
         "services/agent/process",
     "services/agent/capture":
         "lib/base bpf lib/profile lib/server/metrics lib/server/daemon services/agent "
@@ -66,11 +66,12 @@ MAY_USE = {
         "lib/base lib/profile lib/wire lib/client lib/server/metrics services/agent "
         "services/agent/capture",
     "services/agent/upload":
-        "lib/base lib/elf lib/client lib/server/metrics services/agent services/agent/worker "
+        "lib/base lib/elf lib/client lib/server/metrics lib/sandbox services/agent "
         "services/agent/process services/agent/spool",
     "services/agent/main":
-        "lib/base lib/server/metrics lib/server/daemon services/agent services/agent/labels "
-        "services/agent/kernel services/agent/capture services/agent/spool services/agent/upload",
+        "lib/base lib/server/metrics lib/server/daemon lib/sandbox services/agent "
+        "services/agent/labels services/agent/kernel services/agent/capture services/agent/spool "
+        "services/agent/upload",
     "services/ingester": "lib/wire lib/server/metrics",
     "services/ingester/maintain":
         "lib/base lib/server/daemon lib/store/maintenance lib/store/compact services/ingester",
@@ -91,15 +92,15 @@ MAY_USE = {
         "services/symbolizer/tables",
     "services/symbolizer/build":
         "lib/base lib/elf lib/symbols lib/wire lib/client lib/server/metrics lib/server/json "
-        "services/symbolizer services/symbolizer/tables",
+        "lib/sandbox services/symbolizer services/symbolizer/tables",
     "services/symbolizer/api":
         "lib/base lib/server/metrics lib/server/config lib/server/http lib/server/json "
         "services/symbolizer services/symbolizer/tables services/symbolizer/shared_cache "
         "services/symbolizer/build",
     "services/symbolizer/main":
-        "lib/server/json lib/server/metrics lib/server/daemon services/symbolizer "
-        "services/symbolizer/tables services/symbolizer/shared_cache services/symbolizer/build "
-        "services/symbolizer/api",
+        "lib/base lib/sandbox lib/server/json lib/server/metrics lib/server/daemon "
+        "services/symbolizer services/symbolizer/tables services/symbolizer/shared_cache "
+        "services/symbolizer/build services/symbolizer/api",
     "services/querier": "",
     "services/querier/pool":
         "lib/base lib/server/metrics lib/store lib/store/scan services/querier",
@@ -138,12 +139,13 @@ WRAPPED_BY = {
     "curl/": ("lib/client/fetch", "lib/client/redis_address"),
     "pcre2.h": ("lib/profile/matcher",),
     "xxhash.h": ("lib/base/hash",),
-    "libelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
-    "gelf.h": ("lib/elf/", "lib/dwarf/", "lib/symbols/", "lib/unwind/"),
-    "elfutils/": ("lib/elf/", "lib/client/debuginfod"),
+    "libelf.h": (),
+    "gelf.h": (),
+    "elfutils/": ("lib/client/debuginfod",),
     "lzma.h": ("lib/elf/mini_debug",),
     "libiberty/": ("lib/symbols/demangle",),
     "bpf/": ("bpf/", "services/agent/"),
+    "seccomp.h": ("lib/sandbox/sandbox_filter",),
 }
 
 # executable -> libraries that it must not need
@@ -151,7 +153,7 @@ MUST_NOT_LINK = {
     "agent": ("libpq", "libcurl"),
     "ingester": ("libbpf", "libdw", "libelf"),
     "querier": ("libbpf", "librdkafka", "libdw", "libelf"),
-    "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw"),
+    "debuginfo": ("libbpf", "librdkafka", "libpq", "libdw", "libelf"),
     "symbolizer": ("libbpf", "librdkafka", "libpq"),
 }
 

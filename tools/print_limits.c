@@ -57,11 +57,11 @@ static void print_table(const struct limit_table *table)
 
 int main(void)
 {
-	static const struct limit_table *const tables[] = { &profile_limits,   &elf_limits,
-							    &store_limits,     &server_limits,
-							    &agent_limits,     &ingester_limits,
-							    &querier_limits,   &debuginfo_limits,
-							    &symbolizer_limits };
+	static const struct limit_table *const tables[] = { &profile_limits,    &elf_limits,
+							    &store_limits,      &server_limits,
+							    &agent_limits,      &ingester_limits,
+							    &querier_limits,    &debuginfo_limits,
+							    &symbolizer_limits, &sandbox_limits };
 
 	puts("# Limits\n\n"
 	     "Everything that an external input can choose has a bound. Bounds that are settings "

@@ -30,6 +30,7 @@ struct loss {
 
 #define AGENT_LOST      "decima_agent_samples_lost_total"
 #define AGENT_TRUNCATED "decima_agent_samples_truncated_total"
+#define STACK_PARTS     "decima_agent_stack_parts_dropped_total"
 #define SPOOL_LOST      "decima_agent_spool_lost_samples_total"
 #define SPOOL_BATCHES   "decima_agent_spool_lost_batches_total" /* has the same reasons */
 #define REJECTED        "decima_ingester_rejected_messages_total"
@@ -47,6 +48,15 @@ static const struct loss losses[] = {
 	{ AGENT_LOST, "malformed", LOST, "malformed",
 	  "A record in the ring buffer is inconsistent.",
 	  "A bug, or another program writes to the BPF map: report it." },
+	{ STACK_PARTS, "stack_part_no_sample", SEPARATE, NULL,
+	  "A part of a shipped stack has no sample that waits for it: the sample was lost, or the "
+	  "part came a round later.",
+	  "No action: the stack is walked as far as its bytes reach, and counted by its end." },
+	{ STACK_PARTS, "stack_part_gap", SEPARATE, NULL,
+	  "A part of a shipped stack does not follow the part before, which was lost.",
+	  "As for `ring_full`." },
+	{ STACK_PARTS, "stack_part_timeline_full", SEPARATE, NULL,
+	  "More than 64 MB of samples waited to be put in order.", "As for `ring_full`." },
 	{ "decima_agent_samples_unspooled_total", "spool_write", LOST, "spool_write",
 	  "A batch could not be written to the spool.",
 	  "The agent's log has the error: most often the disk is full." },

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run all test suites; at the end print each failure by name, and `N passed, N failed`.
+"""Run all test suites; at the end print each failure by name, and the counts in one line.
 
     tools/test.py                     all (this is `make test`)
     tools/test.py --long              also slow tests (`make test-long`)
@@ -13,8 +13,8 @@
                                       that profile the machine, and tests that wait for servers
 
 C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against the release build in
-build/. Integration tests that fail are retried once, alone; a retry that passes is reported:
-decision 0127.
+build/. Integration tests that fail are retried once, alone; a retry that passes is reported, and
+recorded by tools/retries.py: decision 0127.
 """
 import argparse
 import json
@@ -30,6 +30,7 @@ from collections import Counter
 from pathlib import Path
 
 import coverage
+import retries
 import threads
 from local import npm, say
 from local.building import build
@@ -47,6 +48,7 @@ LANES = ("machine", "servers")  # run side by side: --lane of tests/conftest.py
 AGAIN = 3  # at most this many failed integration tests are retried; with more failures, none is
 NEVER_AGAIN = "tests/chaos/"  # random faults: a retry would hide a real failure
 REPORTED_AT_END = []  # failures and retries, repeated in the last lines
+RETRIED = []  # names of tests that passed only when they were retried
 
 
 def run_c_tests():
@@ -172,11 +174,13 @@ def retry(long, scratch, failed, counts):
     run_pytest([*failed], long, scratch, say.line, found, still)
     whole = found["failed"] == len(still) and found["passed"] + len(still) == len(failed)
     passed = found["passed"] if whole else 0  # otherwise it aborted, or skipped a failed test
-    counts += Counter(passed=passed, retried=passed)
+    counts["passed"] += passed
     counts["failed"] -= passed
     for test, why in failed.items():
-        verdict = "FAILED" if test in still or not passed else "passed when retried alone"
+        has_passed = passed and test not in still
+        verdict = "passed when retried alone" if has_passed else "FAILED"
         REPORTED_AT_END.append(f"{verdict}: {test}: {still.get(test, why)}")
+        RETRIED.extend([test] if has_passed else [])
 
 
 def run_lane(lane, long, scratch, put, counts, failed):
@@ -228,9 +232,7 @@ def share(counts):
 
 
 def summary(counts):
-    retried = f", {counts['retried']} of them when retried" if counts["retried"] else ""
-    skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
-    return f"{counts['passed']} passed{retried}, {counts['failed']} failed{skipped}"
+    return f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
 
 
 def main():
@@ -257,6 +259,10 @@ def main():
     except KeyboardInterrupt:
         say.line("interrupted")
         counts["failed"] += 1
+    if args.only is None:
+        for sentence in retries.add(RETRIED):
+            counts["failed"] += 1
+            REPORTED_AT_END.append(f"FAILED: {sentence}")
     for line in REPORTED_AT_END:
         say.line(line)
     say.line(summary(counts))

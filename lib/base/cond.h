@@ -16,4 +16,4 @@
 
 /* Wait with `lock` held. False: the deadline has passed. True: the condition variable was signalled
  * or the wait ended by itself, so the caller checks its condition again. */
-bool cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline_ns) MUST_CHECK;
+bool cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t deadline_ns);

@@ -67,11 +67,19 @@ static bool fill_positions(struct kafka_consumer *consumer, rd_kafka_topic_parti
 
 	for (size_t i = 0; i < count; i++)
 		positions[i].partition = list->elems[i].partition;
+	consumer->is_assigned = true;
 	if (!consumer->options.assigned(consumer->options.self, positions, count))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		list->elems[i].offset = positions[i].offset;
 	return true;
+}
+
+static void revoke_all(struct kafka_consumer *consumer)
+{
+	if (consumer->is_assigned)
+		consumer->options.revoked(consumer->options.self);
+	consumer->is_assigned = false;
 }
 
 static void on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t code,
@@ -88,7 +96,7 @@ static void on_rebalance(rd_kafka_t *kafka, rd_kafka_resp_err_t code,
 	}
 	log_info("partitions revoked", "count=%d lost=%d", list->cnt,
 		 rd_kafka_assignment_lost(kafka));
-	consumer->options.revoked(consumer->options.self);
+	revoke_all(consumer);
 	rd_kafka_assign(kafka, NULL);
 }
 
@@ -204,9 +212,23 @@ void kafka_consumer_close(struct kafka_consumer *consumer)
 		leave_group(consumer->kafka);
 	if (!rd_kafka_consumer_closed(consumer->kafka))
 		log_warn("consumer group not left: no response from Kafka");
-	consumer->options.revoked(consumer->options.self);
+	revoke_all(consumer); /* if leaving the group has not done it */
 	rd_kafka_destroy_flags(consumer->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	consumer->kafka = NULL;
+}
+
+static bool reopen(struct kafka_consumer *consumer, struct err *err)
+{
+	struct kafka_consumer_options options = consumer->options;
+
+	kafka_consumer_close(consumer);
+	return kafka_consumer_open(consumer, &options, err);
+}
+
+/* A restart may fail and leave the consumer closed. */
+static bool check_open(const struct kafka_consumer *consumer, struct err *err)
+{
+	return consumer->kafka || err_set(err, ERR_IO, "the Kafka client is closed");
 }
 
 static str text(const void *bytes, size_t len)
@@ -217,8 +239,14 @@ static str text(const void *bytes, size_t len)
 enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t timeout_ms,
 				     struct kafka_record *ret_record, struct err *err)
 {
-	rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer->kafka, (int)timeout_ms);
 	rd_kafka_timestamp_type_t kind;
+	rd_kafka_message_t *message;
+
+	if (!consumer->kafka && !reopen(consumer, err)) {
+		cancel_wait(consumer->options.cancel, timeout_ms);
+		return KAFKA_ERROR;
+	}
+	message = rd_kafka_consumer_poll(consumer->kafka, (int)timeout_ms);
 
 	if (!message)
 		return KAFKA_TIMEOUT;
@@ -270,14 +298,6 @@ str kafka_record_header(const struct kafka_record *record, const char *name)
 	return (str){ value ? value : "", value ? len : 0 };
 }
 
-static bool reopen(struct kafka_consumer *consumer, struct err *err)
-{
-	struct kafka_consumer_options options = consumer->options;
-
-	kafka_consumer_close(consumer);
-	return kafka_consumer_open(consumer, &options, err);
-}
-
 /*
  * Seek all partitions of the current assignment to the offsets that the caller supplies, and resume
  * them, as a new assignment is not paused either. False: a seek failed.
@@ -313,7 +333,7 @@ bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped, st
 
 	if (code)
 		return err_set(err, ERR_IO, "get the assignment: %s", rd_kafka_err2str(code));
-	consumer->options.revoked(consumer->options.self);
+	revoke_all(consumer);
 
 	bool done = seek(consumer, list);
 
@@ -326,6 +346,8 @@ bool kafka_consumer_query_range(struct kafka_consumer *consumer, int32_t partiti
 {
 	rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TIMED_OUT;
 
+	if (!check_open(consumer, err))
+		return false;
 	for (int i = 0; i < CALL_TRIES && code == RD_KAFKA_RESP_ERR__TIMED_OUT; i++)
 		if (i == 0 || !cancel_requested(consumer->options.cancel))
 			code = rd_kafka_query_watermark_offsets(
@@ -341,7 +363,8 @@ int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition)
 {
 	int64_t first, end;
 
-	if (rd_kafka_get_watermark_offsets(consumer->kafka, consumer->options.topic, partition,
+	if (!consumer->kafka ||
+	    rd_kafka_get_watermark_offsets(consumer->kafka, consumer->options.topic, partition,
 					   &first, &end))
 		return -1;
 	return end;
@@ -350,6 +373,9 @@ int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition)
 void kafka_consumer_query_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
 			       size_t count)
 {
+	if (!consumer->kafka)
+		return;
+
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)count);
 
 	for (size_t i = 0; i < count; i++)
@@ -366,8 +392,11 @@ void kafka_consumer_query_ends(struct kafka_consumer *consumer, struct kafka_pos
 bool kafka_consumer_pause(struct kafka_consumer *consumer, bool pause, struct err *err)
 {
 	rd_kafka_topic_partition_list_t *list;
-	rd_kafka_resp_err_t code = rd_kafka_assignment(consumer->kafka, &list);
+	rd_kafka_resp_err_t code;
 
+	if (!check_open(consumer, err))
+		return false;
+	code = rd_kafka_assignment(consumer->kafka, &list);
 	if (code)
 		return err_set(err, ERR_IO, "get the assignment: %s", rd_kafka_err2str(code));
 	code = pause ? rd_kafka_pause_partitions(consumer->kafka, list)

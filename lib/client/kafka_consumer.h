@@ -42,7 +42,8 @@ enum { KAFKA_CANCEL_MS = 2000 };
 
 struct kafka_consumer {
 	/* private */
-	struct rd_kafka_s *kafka;
+	struct rd_kafka_s *kafka;              /* NULL: closed */
+	bool is_assigned;                      /* `revoked` was not called since `assigned` */
 	struct kafka_consumer_options options; /* its strings are borrowed from the caller */
 };
 
@@ -73,11 +74,12 @@ enum kafka_event {
 bool kafka_consumer_open(struct kafka_consumer *consumer,
 			 const struct kafka_consumer_options *options, struct err *err) MUST_CHECK;
 
-/* Revoke all partitions, leave the group and close. Takes about 3 s at most, 1 s if Kafka is
- * unreachable. A zeroed or closed consumer is accepted. */
+/* Revoke all partitions, leave the group and close; `revoked` is called if partitions are assigned.
+ * Takes about 3 s at most, 1 s if Kafka is unreachable. A zeroed or closed consumer is accepted. */
 void kafka_consumer_close(struct kafka_consumer *consumer);
 
-/* Wait up to timeout_ms for an event. */
+/* Wait up to timeout_ms for an event. A consumer that a failed restart has closed is opened again;
+ * KAFKA_ERROR after timeout_ms: this failed. */
 enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t timeout_ms,
 				     struct kafka_record *ret_record, struct err *err) MUST_CHECK;
 
@@ -117,5 +119,6 @@ int64_t kafka_consumer_end(struct kafka_consumer *consumer, int32_t partition);
 void kafka_consumer_query_ends(struct kafka_consumer *consumer, struct kafka_position *positions,
 			       size_t count);
 
-/* Pause or resume fetching of all assigned partitions. ERR_IO, the only failure: retry. */
+/* Pause or resume fetching of all assigned partitions. ERR_IO, the only failure, also of a closed
+ * consumer: retry. */
 bool kafka_consumer_pause(struct kafka_consumer *consumer, bool pause, struct err *err) MUST_CHECK;

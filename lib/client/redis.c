@@ -2,6 +2,7 @@
 #include "client/redis.h"
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "client/host_lookup.h"
 
 #include <errno.h>
@@ -20,18 +21,13 @@ DEFINE_CLEANUP(struct addrinfo *, freeaddrinfo)
 
 bool redis_open(struct redis *redis, const struct redis_options *options, struct err *err)
 {
-	pthread_condattr_t monotonic;
-
 	*redis = (struct redis){ .options = *options };
 	if (!redis_address_parse(options->address, &redis->arena, &redis->address, err)) {
 		arena_free(&redis->arena);
 		return false;
 	}
 	pthread_mutex_init(&redis->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&redis->released, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	pthread_cond_init(&redis->released, NULL);
 	return true;
 }
 
@@ -261,14 +257,12 @@ static redisContext *connect_to(const struct redis *redis, uint64_t deadline_ns,
  * if the caller must open a new connection. */
 static bool acquire(struct redis *redis, uint64_t deadline_ns, redisContext **ret_context)
 {
-	struct timespec until = { .tv_sec = (time_t)(deadline_ns / NS_PER_SECOND),
-				  .tv_nsec = (long)(deadline_ns % NS_PER_SECOND) };
 	bool is_free = true;
 
 	*ret_context = NULL;
 	pthread_mutex_lock(&redis->lock);
 	while (redis->busy_count == REDIS_CONNECTIONS && is_free)
-		is_free = pthread_cond_timedwait(&redis->released, &redis->lock, &until) == 0;
+		is_free = cond_wait(&redis->released, &redis->lock, deadline_ns);
 	is_free = redis->busy_count < REDIS_CONNECTIONS;
 	if (is_free) {
 		redis->busy_count++;

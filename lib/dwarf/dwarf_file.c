@@ -188,6 +188,10 @@ static void root_attribute(struct dwarf_unit *unit, uint16_t name, struct dwarf_
 	case DW_AT_stmt_list:
 		unit->lines_at = value.number;
 		break;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		unit->is_skeleton = true;
+		break;
 	case DW_AT_language:
 		unit->language = value.number <= UINT16_MAX ? (uint16_t)value.number : 0;
 		break;

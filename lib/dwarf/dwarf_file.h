@@ -48,6 +48,7 @@ struct dwarf_unit {
 	uint16_t language; /* DW_LANG_*; 0: not given */
 	uint64_t lines_at; /* offset in .debug_line; UINT64_MAX: no line table */
 	str name, directory;
+	bool is_skeleton; /* its entries are in a .dwo or .dwp file, which is not read */
 };
 
 struct dwarf_file {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * libelf reads the headers. Notes are parsed by base/reader.h, because an attacker controls their
- * layout most freely. Every note segment is read: executables of Debian have the build id in the
- * second one.
+ * Every note segment is read: executables of Debian have the build id in the second one.
  */
 #include "elf/elf_file.h"
 
-#include "base/reader.h"
+#include "elf/elf_header_internal.h"
 
-#include <gelf.h>
-#include <libelf.h>
+#include <elf.h>
 
 /* The kernel maps whole pages, so a mapped segment includes all of its first and last page. */
 enum { PAGE_BYTES = 4096 };
@@ -55,125 +52,170 @@ static void read_notes(struct elf_file *elf, str notes, uint64_t align)
 	}
 }
 
-static void read_notes_at(struct elf_file *elf, Elf *handle, uint64_t offset, uint64_t size,
-			  uint64_t align)
+/* What elf_file_read() works on. */
+struct scan {
+	struct elf_source source;
+	struct elf_header header;
+	struct elf_file elf;
+	uint64_t note_bytes; /* that may still be read */
+	struct arena arena;
+};
+
+/* Notes outside of the file are ignored. False: it cannot be read. */
+static bool read_notes_at(struct scan *scan, uint64_t offset, uint64_t size, uint64_t align,
+			  struct err *err)
 {
-	if (offset > INT64_MAX || size == 0)
-		return;
-	if (size > ELF_NOTE_BYTES_MAX)
-		size = ELF_NOTE_BYTES_MAX;
+	str notes;
 
-	Elf_Data *data = elf_getdata_rawchunk(handle, (int64_t)offset, size, ELF_T_BYTE);
-
-	if (data && data->d_buf)
-		read_notes(elf, (str){ data->d_buf, data->d_size }, align == 8 ? 8 : 4);
+	if (size > scan->note_bytes)
+		size = scan->note_bytes;
+	if (scan->elf.build_id_len || !size)
+		return true;
+	scan->note_bytes -= size;
+	if (!elf_source_read(&scan->source, offset, (size_t)size, &scan->arena, &notes, err))
+		return err->code == ERR_INVALID;
+	read_notes(&scan->elf, notes, align == 8 ? 8 : 4);
+	return true;
 }
 
-static struct elf_segment segment_of(const GElf_Phdr *header)
+/* A program header. */
+struct segment {
+	uint32_t type;
+	uint64_t alignment;
+	struct elf_segment place;
+};
+
+static struct segment segment_parse(str bytes, bool is_wide)
 {
-	return (struct elf_segment){ .offset = header->p_offset,
-				     .size = header->p_filesz,
-				     .address = header->p_vaddr,
-				     .executable = header->p_flags & PF_X };
+	struct reader r = reader_of(bytes);
+	struct segment segment = { .type = reader_u32(&r) };
+	uint32_t flags = is_wide ? reader_u32(&r) : 0;
+
+	segment.place.offset = elf_word(&r, is_wide);
+	segment.place.address = elf_word(&r, is_wide);
+	elf_word(&r, is_wide); /* physical address */
+	segment.place.size = elf_word(&r, is_wide);
+	elf_word(&r, is_wide); /* size in memory */
+	if (!is_wide)
+		flags = reader_u32(&r);
+	segment.place.executable = flags & PF_X;
+	segment.alignment = elf_word(&r, is_wide);
+	return segment;
 }
 
-static bool add_segment(struct elf_file *elf, const GElf_Phdr *header, struct err *err)
+static bool add_segment(struct elf_file *elf, const struct elf_segment *segment, struct err *err)
 {
 	uint64_t end;
 
 	if (elf->segment_count == ELF_SEGMENTS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d loaded segments", ELF_SEGMENTS_MAX);
-	if (__builtin_add_overflow(header->p_offset, header->p_filesz, &end) ||
-	    __builtin_add_overflow(header->p_vaddr, header->p_filesz, &end))
+	if (__builtin_add_overflow(segment->offset, segment->size, &end) ||
+	    __builtin_add_overflow(segment->address, segment->size, &end))
 		return err_set(err, ERR_INVALID, "a segment ends past the last address");
-	elf->segments[elf->segment_count++] = segment_of(header);
+	elf->segments[elf->segment_count++] = *segment;
 	return true;
 }
 
-static bool read_segments(struct elf_file *elf, Elf *handle, struct err *err)
+static bool read_segments(struct scan *scan, struct err *err)
 {
-	size_t count;
+	const struct elf_header *header = &scan->header;
+	size_t entry = header->is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	struct elf_file *elf = &scan->elf;
+	str table = { 0 };
 
-	if (elf_getphdrnum(handle, &count) != 0)
-		return err_set(err, ERR_INVALID, "program headers: %s", elf_errmsg(-1));
-	for (size_t i = 0; i < count && i < ELF_HEADERS_MAX; i++) {
-		GElf_Phdr header;
+	if (header->segment_count && header->segment_size != entry)
+		return err_set(err, ERR_INVALID, "program headers of %ju bytes",
+			       (uintmax_t)header->segment_size);
+	if (header->segment_count &&
+	    !elf_source_read(&scan->source, header->segments_offset,
+			     (size_t)header->segment_count * entry, &scan->arena, &table, err))
+		return false;
+	for (; table.len; table = str_skip(table, entry)) {
+		struct segment segment = segment_parse((str){ table.ptr, entry }, header->is_wide);
+		const struct elf_segment *place = &segment.place;
 
-		if (!gelf_getphdr(handle, (int)i, &header))
-			return err_set(err, ERR_INVALID, "program header %zu: %s", i,
-				       elf_errmsg(-1));
-		if (header.p_type == PT_LOAD && !add_segment(elf, &header, err))
+		if (segment.type == PT_LOAD && !add_segment(elf, place, err))
 			return false;
-		if (header.p_type == PT_INTERP)
+		if (segment.type == PT_INTERP)
 			elf->has_interpreter = true;
-		if (header.p_type == PT_GNU_EH_FRAME)
-			elf->unwind_header = segment_of(&header);
-		if (header.p_type == PT_NOTE && !elf->build_id_len)
-			read_notes_at(elf, handle, header.p_offset, header.p_filesz,
-				      header.p_align);
+		if (segment.type == PT_GNU_EH_FRAME)
+			elf->unwind_header = *place;
+		if (segment.type == PT_NOTE &&
+		    !read_notes_at(scan, place->offset, place->size, segment.alignment, err))
+			return false;
 	}
 	return true;
 }
 
 /* Object files and the modules of some kernels have note sections, but no note segment. */
-static void read_note_sections(struct elf_file *elf, Elf *handle)
+static bool read_note_sections(struct scan *scan, struct err *err)
 {
-	Elf_Scn *section = NULL;
-	size_t seen = 0;
+	const struct elf_header *header = &scan->header;
+	size_t entry = (size_t)header->section_size;
+	uint32_t name, info;
+	str table;
 
-	while (!elf->build_id_len && seen++ < ELF_HEADERS_MAX &&
-	       (section = elf_nextscn(handle, section))) {
-		GElf_Shdr header;
+	if (!elf_source_read(&scan->source, header->sections_offset,
+			     (size_t)header->section_count * entry, &scan->arena, &table, err))
+		return false;
+	for (; table.len; table = str_skip(table, entry)) {
+		struct elf_section section =
+			elf_section_parse((str){ table.ptr, entry }, header->is_wide, &name, &info);
 
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE)
-			read_notes_at(elf, handle, header.sh_offset, header.sh_size,
-				      header.sh_addralign);
+		if (section.type == SHT_NOTE &&
+		    !read_notes_at(scan, section.offset, section.size, section.alignment, err))
+			return false;
 	}
+	return true;
 }
 
-static bool read_handle(struct elf_file *ret_elf, Elf *handle, struct err *err)
+/*
+ * A program is loaded by its program headers, so only an error of reading matters where the section
+ * headers are needed just for a build id: an image in memory, as the vdso, may lack them.
+ */
+static bool scan_read(struct scan *scan, struct err *err)
 {
-	struct elf_file elf = { 0 };
-	GElf_Ehdr header;
+	struct elf_header *header = &scan->header;
+	bool is_counted = false;
 
-	if (!handle)
-		return err_set(err, ERR_INVALID, "%s", elf_errmsg(-1));
-	if (elf_kind(handle) != ELF_K_ELF || !gelf_getehdr(handle, &header))
-		return err_set(err, ERR_INVALID, "not an ELF file");
-	if (header.e_ident[EI_DATA] != ELFDATA2LSB)
-		return err_set(err, ERR_INVALID, "big-endian ELF files are not supported");
-	elf.machine = header.e_machine;
-	elf.entry = header.e_entry;
-	elf.is_wide = header.e_ident[EI_CLASS] == ELFCLASS64;
-	if (!read_segments(&elf, handle, err))
+	if (!elf_header_read(&scan->source, &scan->arena, header, err))
 		return false;
-	read_note_sections(&elf, handle);
-	*ret_elf = elf;
-	return true;
+	if (header->segment_count == PN_XNUM) {
+		if (!elf_header_count(&scan->source, &scan->arena, header, err))
+			return false;
+		is_counted = true;
+	}
+	scan->elf = (struct elf_file){ .machine = header->machine,
+				       .is_wide = header->is_wide,
+				       .entry = header->entry };
+	if (!read_segments(scan, err))
+		return false;
+	if (scan->elf.build_id_len)
+		return true;
+	return ((is_counted || elf_header_count(&scan->source, &scan->arena, header, err)) &&
+		(!header->section_count || read_note_sections(scan, err))) ||
+	       err->code != ERR_IO;
+}
+
+static bool read_source(struct elf_file *ret_elf, const struct elf_source *source, struct err *err)
+{
+	struct scan scan = { .source = *source, .note_bytes = ELF_NOTE_BYTES_MAX };
+	bool ok = scan_read(&scan, err);
+
+	arena_free(&scan.arena);
+	if (ok)
+		*ret_elf = scan.elf;
+	return ok;
 }
 
 bool elf_file_read(struct elf_file *ret_elf, int fd, struct err *err)
 {
-	elf_version(EV_CURRENT);
-
-	/* Read, not mapped: if the file shrinks meanwhile, a mapping would raise SIGBUS. */
-	Elf *handle = elf_begin(fd, ELF_C_READ, NULL);
-	bool ok = read_handle(ret_elf, handle, err);
-
-	elf_end(handle);
-	return ok;
+	return read_source(ret_elf, &(struct elf_source){ .fd = fd }, err);
 }
 
 bool elf_file_read_image(struct elf_file *ret_elf, str image, struct err *err)
 {
-	elf_version(EV_CURRENT);
-
-	/* elf_memory() takes a non-const pointer, but read calls do not write. */
-	Elf *handle = elf_memory((char *)(uintptr_t)image.ptr, image.len);
-	bool ok = read_handle(ret_elf, handle, err);
-
-	elf_end(handle);
-	return ok;
+	return read_source(ret_elf, &(struct elf_source){ .is_image = true, .image = image }, err);
 }
 
 static bool segment_holds(const struct elf_segment *segment, uint64_t offset, uint64_t slack)

@@ -38,8 +38,8 @@ struct elf_file {
 
 /*
  * Reads the ELF file at fd. The caller keeps the descriptor. ERR_INVALID: not a little-endian ELF
- * file, it cannot be read, or its headers are inconsistent; ERR_LIMIT: more than ELF_SEGMENTS_MAX
- * segments. After a failure *ret_elf is unchanged.
+ * file, truncated, or its headers are inconsistent; ERR_LIMIT: more than ELF_SEGMENTS_MAX segments
+ * or ELF_HEADERS_MAX headers; ERR_IO: it cannot be read. After a failure *ret_elf is unchanged.
  */
 bool elf_file_read(struct elf_file *ret_elf, int fd, struct err *err) MUST_CHECK;
 

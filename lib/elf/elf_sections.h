@@ -2,11 +2,9 @@
 /*
  * elf_sections - the section headers of an ELF file, as a list.
  *
- * This parser does not use libelf, because libelf allocates memory for every header that a file
- * claims to have, and reads and decompresses whole string tables. Here everything is bounded
- * (limits.h). Each section with contents is checked to lie inside the file, so a truncated file is
- * an error. Only elf_section_read() reads the contents of sections. The caller keeps the
- * descriptor. One thread per arena.
+ * The file is untrusted input, and everything is bounded (limits.h). Each section with contents is
+ * checked to lie inside the file, so a truncated file is an error. Only elf_section_read() reads
+ * the contents of sections. The caller keeps the descriptor. One thread per arena.
  */
 #pragma once
 

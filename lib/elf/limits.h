@@ -21,7 +21,7 @@
 enum {
 	ELF_SEGMENTS_MAX = 64,         /* PT_LOAD segments; a file with more is rejected */
 	ELF_HEADERS_MAX = 65535,       /* program or section headers that are read */
-	ELF_NOTE_BYTES_MAX = 64 << 10, /* bytes of a note segment that are read */
+	ELF_NOTE_BYTES_MAX = 64 << 10, /* bytes of notes that are read */
 	ELF_NAMES_MAX = 4 << 20,       /* bytes of section names; a file with more is rejected */
 	ELF_SYMBOLS_BYTES_MAX = 512 << 20, /* bytes of .symtab or .dynsym, or of its string table */
 	GO_TABLE_MAX = 1 << 30,      /* bytes of .gopclntab, or of the data section it needs */

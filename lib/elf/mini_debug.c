@@ -24,8 +24,12 @@ static bool unpack(lzma_stream *stream, int fd, struct err *err)
 		if (len > MINI_DEBUG_MAX)
 			return err_set(err, ERR_LIMIT, ".gnu_debugdata holds more than %d bytes",
 				       MINI_DEBUG_MAX);
-		if (made && write(fd, piece, made) != (ssize_t)made)
+		ssize_t written = write(fd, piece, made);
+
+		if (written < 0)
 			return err_errno(err, "write the contents of .gnu_debugdata");
+		if ((size_t)written != made)
+			return err_set(err, ERR_IO, ".gnu_debugdata could be written in part only");
 		/* GCOVR_EXCL_STOP */
 		if (state == LZMA_STREAM_END)
 			return true;

@@ -3,63 +3,9 @@
 
 #include <assert.h>
 
-/* A hash table from an item's hash to its index. At most half full. */
-struct sample_index {
-	uint32_t *slots; /* index + 1; 0 is free */
-	size_t cap, len; /* cap: a power of two */
-};
-
-static struct sample_index *index_new(struct arena *arena)
-{
-	struct sample_index *index = arena_new(arena, struct sample_index);
-
-	index->cap = 64;
-	index->slots = arena_array(arena, uint32_t, index->cap);
-	return index;
-}
-
-/* The slot of the item with that id, or the free slot for it. */
-static uint32_t *index_slot(const struct sample_index *index, const hash128 *ids, hash128 id)
-{
-	for (size_t i = id.low & (index->cap - 1);; i = (i + 1) & (index->cap - 1)) {
-		uint32_t *slot = &index->slots[i];
-
-		if (*slot == 0 || hash128_eq(ids[*slot - 1], id))
-			return slot;
-	}
-}
-
-static void index_grow(struct arena *arena, struct sample_index *index, const hash128 *ids,
-		       size_t cap)
-{
-	struct sample_index bigger = { .cap = cap, .len = index->len };
-
-	bigger.slots = arena_array(arena, uint32_t, bigger.cap);
-	for (size_t i = 0; i < index->cap; i++)
-		if (index->slots[i])
-			*index_slot(&bigger, ids, ids[index->slots[i] - 1]) = index->slots[i];
-	*index = bigger;
-}
-
-/* Grow first, so that the caller can write the new item into the returned slot. */
-static uint32_t *index_find(struct arena *arena, struct sample_index *index, const hash128 *ids,
-			    hash128 id)
-{
-	if ((index->len + 1) * 2 > index->cap)
-		index_grow(arena, index, ids, index->cap * 2);
-	return index_slot(index, ids, id);
-}
-
-static void index_reserve(struct arena *arena, struct sample_index *index, const hash128 *ids,
-			  size_t len)
-{
-	size_t cap = index->cap;
-
-	while (len * 2 > cap)
-		cap *= 2;
-	if (cap > index->cap)
-		index_grow(arena, index, ids, cap);
-}
+/* The item with that id, as index + 1. 0: it is new, and the caller sets it. */
+#define AT(set, index, ids, id) \
+	index_at((set)->arena, (index), (id).low, each, hash128_eq((ids).items[each - 1], (id)))
 
 static void hash_labels(struct labels labels, struct buf *scratch)
 {
@@ -86,10 +32,6 @@ void sample_set_init(struct sample_set *set, struct arena *arena)
 	*set = (struct sample_set){
 		.arena = arena,
 		.scratch = { .arena = arena },
-		.frame_index = index_new(arena),
-		.stack_index = index_new(arena),
-		.label_set_index = index_new(arena),
-		.series_index = index_new(arena),
 	};
 	/* Index 0: the empty stack and the empty label set. */
 	sample_set_stack(set, NULL, 0);
@@ -134,13 +76,12 @@ static hash128 frame_id(const struct frame *frame, struct buf *scratch)
 uint32_t sample_set_frame(struct sample_set *set, const struct frame *frame)
 {
 	hash128 id = frame_id(frame, &set->scratch);
-	uint32_t *slot = index_find(set->arena, set->frame_index, set->frame_ids.items, id);
+	uint32_t *slot = AT(set, &set->frame_index, set->frame_ids, id);
 
 	if (*slot)
 		return *slot - 1;
 	*vec_push(set->arena, &set->frames) = *frame;
 	*vec_push(set->arena, &set->frame_ids) = id;
-	set->frame_index->len++;
 	*slot = (uint32_t)set->frames.len;
 	return *slot - 1;
 }
@@ -165,14 +106,13 @@ static uint32_t stack_push(struct sample_set *set, const uint32_t *frames, size_
 {
 	*vec_push(set->arena, &set->stacks) = (struct stack){ frames, len };
 	*vec_push(set->arena, &set->stack_ids) = id;
-	set->stack_index->len++;
 	return (uint32_t)set->stacks.len;
 }
 
 uint32_t sample_set_stack(struct sample_set *set, const uint32_t *frames, size_t len)
 {
 	hash128 id = stack_id(set, frames, len);
-	uint32_t *slot = index_find(set->arena, set->stack_index, set->stack_ids.items, id);
+	uint32_t *slot = AT(set, &set->stack_index, set->stack_ids, id);
 
 	if (*slot)
 		return *slot - 1;
@@ -190,13 +130,12 @@ uint32_t sample_set_labels(struct sample_set *set, struct labels labels)
 	hash_labels(labels, &set->scratch);
 
 	hash128 id = hash_128(buf_bytes(&set->scratch));
-	uint32_t *slot = index_find(set->arena, set->label_set_index, set->label_set_ids.items, id);
+	uint32_t *slot = AT(set, &set->label_set_index, set->label_set_ids, id);
 
 	if (*slot)
 		return *slot - 1;
 	*vec_push(set->arena, &set->label_sets) = labels;
 	*vec_push(set->arena, &set->label_set_ids) = id;
-	set->label_set_index->len++;
 	*slot = (uint32_t)set->label_sets.len;
 	return *slot - 1;
 }
@@ -212,7 +151,7 @@ uint32_t sample_set_series(struct sample_set *set, str type, struct labels label
 
 	hash128 id = hash_128(buf_bytes(scratch));
 	uint64_t stored_id = hash_64(buf_bytes(scratch));
-	uint32_t *slot = index_find(set->arena, set->series_index, set->series_ids.items, id);
+	uint32_t *slot = AT(set, &set->series_index, set->series_ids, id);
 
 	if (*slot) {
 		struct series *series = &set->series.items[*slot - 1];
@@ -227,7 +166,6 @@ uint32_t sample_set_series(struct sample_set *set, str type, struct labels label
 		.period = period,
 	};
 	*vec_push(set->arena, &set->series_ids) = id;
-	set->series_index->len++;
 	*slot = (uint32_t)set->series.len;
 	return *slot - 1;
 }
@@ -243,10 +181,10 @@ void sample_set_reserve(struct sample_set *set, size_t frames, size_t stacks, si
 {
 	vec_reserve(set->arena, &set->frames, frames);
 	vec_reserve(set->arena, &set->frame_ids, frames);
-	index_reserve(set->arena, set->frame_index, set->frame_ids.items, frames);
+	index_reserve(set->arena, &set->frame_index, frames);
 	vec_reserve(set->arena, &set->stacks, stacks);
 	vec_reserve(set->arena, &set->stack_ids, stacks);
-	index_reserve(set->arena, set->stack_index, set->stack_ids.items, stacks);
+	index_reserve(set->arena, &set->stack_index, stacks);
 	vec_reserve(set->arena, &set->samples, samples);
 }
 
@@ -284,7 +222,7 @@ static uint32_t merge_frame(struct sample_merge *merge, uint32_t index)
 
 	struct frame frame = merge->from->frames.items[index];
 	hash128 id = merge->from->frame_ids.items[index];
-	uint32_t *slot = index_find(into->arena, into->frame_index, into->frame_ids.items, id);
+	uint32_t *slot = AT(into, &into->frame_index, into->frame_ids, id);
 
 	if (!*slot) {
 		str *texts[] = { &frame.type,     &frame.build_id,    &frame.path,
@@ -294,7 +232,6 @@ static uint32_t merge_frame(struct sample_merge *merge, uint32_t index)
 			*texts[i] = str_copy(into->arena, *texts[i]);
 		*vec_push(into->arena, &into->frames) = frame;
 		*vec_push(into->arena, &into->frame_ids) = id;
-		into->frame_index->len++;
 		*slot = (uint32_t)into->frames.len;
 	}
 	merge->frames[index] = *slot;
@@ -310,7 +247,7 @@ uint32_t sample_merge_stack(struct sample_merge *merge, uint32_t index)
 		return merge->stacks[index] - 1;
 
 	hash128 id = merge->from->stack_ids.items[index];
-	uint32_t *slot = index_find(into->arena, into->stack_index, into->stack_ids.items, id);
+	uint32_t *slot = AT(into, &into->stack_index, into->stack_ids, id);
 
 	if (!*slot) {
 		struct stack stack = merge->from->stacks.items[index];

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "base/index.h"
 #include "base/vec.h"
 #include "profile/labels.h"
 
@@ -53,8 +54,6 @@ struct sample {
 	uint64_t time_ms;
 };
 
-struct sample_index; /* open addressing from hash to index */
-
 struct sample_set {
 	struct arena *arena;
 	VEC(struct frame) frames;
@@ -68,7 +67,8 @@ struct sample_set {
 	VEC(hash128) label_set_ids;
 	VEC(hash128) series_ids;
 	struct buf scratch; /* input of the hash being computed */
-	struct sample_index *frame_index, *stack_index, *label_set_index, *series_index;
+	/* index + 1 of an item, by its id */
+	INDEX(uint32_t) frame_index, stack_index, label_set_index, series_index;
 };
 
 enum { SERIES_BUCKETS = 64 };

@@ -15,7 +15,10 @@ enum {
 	HTTP_MEMORY_MAX = 160 << 10,  /* bytes of a request line and headers */
 	HTTP_URL_MAX = 64 << 10,      /* bytes; longer: 414 */
 	HTTP_PARAMS_MAX = 256,        /* query parameters; more: 400 */
-	HTTP_DRAIN_MAX = 1 << 20,     /* bytes of a rejected body that are read and discarded */
+	HTTP_DRAIN_MAX = 1 << 20, /* bytes of a rejected body that are read before the response */
+	HTTP_DISCARD_MAX = 256 << 20, /* bytes of it that are discarded after an early response */
+	HTTP_DISCARD_SECONDS = 30,    /* to discard them */
+	HTTP_DISCARD_PAUSE_MS = 2000, /* without a byte of them: the client has stopped sending */
 	HTTP_REQUEST_SECONDS = 30,    /* to receive a request, including the idle time before it */
 	HTTP_RESPONSE_SECONDS = 300,  /* to send a response */
 	HTTP_SLOWEST_BYTES = 1 << 20, /* of a response: each extends its deadline by a second */

@@ -319,6 +319,7 @@ bool dwarf_functions_read(struct dwarf_file *file, struct symbol_model *model, s
 		if (unit->type == DW_UT_type || unit->type == DW_UT_split_type ||
 		    !dwarf_unit_load(unit))
 			continue;
+		model->writer.split_units += unit->is_skeleton;
 		if (!unit_walk(&walk, unit, err))
 			return false;
 	}

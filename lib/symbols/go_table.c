@@ -102,28 +102,28 @@ static bool module_find(struct go_table *table, int fd, const struct elf_section
 	return true;
 }
 
-bool go_table_open(struct go_table *table, int fd, const struct elf_sections *sections,
+bool go_table_open(struct go_table *ret_table, int fd, const struct elf_sections *sections,
 		   struct arena *arena, struct err *err)
 {
 	const struct elf_section *section = elf_sections_find(sections, STR(".gopclntab"));
 	const struct elf_section *code = elf_sections_find(sections, STR(".text"));
+	struct go_table table = { 0 };
 
-	*table = (struct go_table){ 0 };
 	if (!elf_section_has_bytes(section))
 		section = elf_sections_find(sections, STR(".data.rel.ro.gopclntab"));
-	if (!elf_section_read(fd, section, GO_TABLE_MAX, arena, &table->bytes, err))
+	if (!elf_section_read(fd, section, GO_TABLE_MAX, arena, &table.bytes, err))
 		return false;
-	if (!table->bytes.len)
-		return true;
-	table->address = section->address;
-	if (!header_read(table)) {
-		table->function_count = 0;
+	if (section)
+		table.address = section->address;
+	if (!header_read(&table)) {
+		*ret_table = (struct go_table){ 0 };
 		return true;
 	}
-	if (!module_find(table, fd, sections, arena, err))
+	if (!module_find(&table, fd, sections, arena, err))
 		return false;
-	if (!table->text && code && table->magic != GO_1_16)
-		table->text = code->address;
+	if (!table.text && code && table.magic != GO_1_16)
+		table.text = code->address;
+	*ret_table = table;
 	return true;
 }
 

@@ -49,9 +49,9 @@ struct go_function {
 /*
  * Opens the table; its bytes are in the arena. If there is no table, or its version is unknown,
  * function_count is 0. ERR_LIMIT: a section is larger than GO_TABLE_MAX; other codes as
- * elf_section_read(). There is nothing to close.
+ * elf_section_read(). After a failure *ret_table is unchanged. There is nothing to close.
  */
-bool go_table_open(struct go_table *table, int fd, const struct elf_sections *sections,
+bool go_table_open(struct go_table *ret_table, int fd, const struct elf_sections *sections,
 		   struct arena *arena, struct err *err) MUST_CHECK;
 
 /* The record of the function with this index, below function_count. False: it is malformed;

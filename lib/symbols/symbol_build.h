@@ -33,11 +33,12 @@ bool symbol_build_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
  *     relocations of PLT stubs: "memcpy@plt"
  *
  * Split DWARF (.dwo, .dwp) is not supported yet: such a unit has lines and the names of ELF
- * symbols, but no inlined calls. A file without any names makes an empty table. ERR_INVALID: not an
- * ELF file, its contents are inconsistent, or it is a relocatable file (.o, .ko; dwz's file may be
- * one); ERR_LIMIT: more than the options or elf/limits.h allow; ERR_IO: reading or writing failed.
- * After a failure out_fd may have a part of a table, which the caller discards. The caller keeps
- * the descriptors; out_fd must be open for writing.
+ * symbols, but no inlined calls; the table counts such units (split_units). A file without any
+ * names makes an empty table. ERR_INVALID: not an ELF file, its contents are inconsistent, or it is
+ * a relocatable file (.o, .ko; dwz's file may be one); ERR_LIMIT: more than the options or
+ * elf/limits.h allow; ERR_IO: reading or writing failed. After a failure out_fd may have a part of
+ * a table, which the caller discards. The caller keeps the descriptors; out_fd must be open for
+ * writing.
  */
 bool symbol_build(const struct symbol_build_options *options, int elf_fd, int out_fd,
 		  struct err *err) MUST_CHECK;

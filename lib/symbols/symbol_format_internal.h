@@ -66,8 +66,8 @@ struct symbol_function {
 struct symbol_header {
 	char magic[8];
 	uint32_t version;
-	uint32_t reserved;
-	uint64_t checksum; /* XXH3 of the following fields */
+	uint32_t split_units; /* see symbol_table.h; only for statistics, not in the checksum */
+	uint64_t checksum;    /* XXH3 of the following fields */
 	uint64_t row_count;
 	uint64_t sizes[SYMBOL_PART_COUNT];  /* bytes of each part */
 	uint64_t hashes[SYMBOL_PART_COUNT]; /* XXH3 of each part */

@@ -164,6 +164,7 @@ static bool parts_find(struct symbol_table *table, struct err *err)
 	    parts[SYMBOL_FILES].len % sizeof(uint32_t))
 		return corrupt(err, "its parts");
 	table->row_count = header->row_count;
+	table->split_units = header->split_units;
 	table->blocks = (const struct symbol_block *)(const void *)parts[SYMBOL_BLOCKS].ptr;
 	table->block_count = parts[SYMBOL_BLOCKS].len / sizeof(*table->blocks);
 	table->nodes = (const struct symbol_node *)(const void *)parts[SYMBOL_NODES].ptr;

@@ -11,15 +11,6 @@
 
 #define VEC_BYTES(vec) ((str){ (const char *)(vec)->items, (vec)->len * sizeof(*(vec)->items) })
 
-enum { IDS_CAP_MIN = 1024 };
-
-typedef bool same_fn(const struct symbol_writer *writer, uint32_t id, const void *key);
-
-static uint64_t hash_u64(uint64_t value)
-{
-	return hash_64((str){ (const char *)&value, sizeof(value) });
-}
-
 static str name_at(const struct symbol_writer *writer, uint32_t at)
 {
 	struct reader r = reader_of(str_skip(buf_bytes(&writer->strings), at));
@@ -27,98 +18,48 @@ static str name_at(const struct symbol_writer *writer, uint32_t at)
 	return reader_str_prefixed(&r);
 }
 
-static bool same_name(const struct symbol_writer *writer, uint32_t at, const void *key)
+/* Names come from untrusted files. */
+static uint64_t hash_id(uint64_t id)
 {
-	return str_eq(name_at(writer, at), *(const str *)key);
-}
-
-static bool same_function(const struct symbol_writer *writer, uint32_t id, const void *key)
-{
-	return memcmp(&writer->functions.items[id], key, sizeof(struct symbol_function)) == 0;
-}
-
-static bool same_file(const struct symbol_writer *writer, uint32_t id, const void *key)
-{
-	return writer->files.items[id] == *(const uint32_t *)key;
-}
-
-/* A slot stores the low half of the hash beside the id, so growing computes no hashes. */
-static void ids_grow(struct symbol_ids *ids, struct arena *arena)
-{
-	struct symbol_ids old = *ids;
-
-	ids->cap = old.cap ? old.cap * 2 : IDS_CAP_MIN;
-	ids->slots = arena_array(arena, struct symbol_slot, ids->cap);
-	for (size_t i = 0; i < old.cap; i++) {
-		if (!old.slots[i].is_used)
-			continue;
-
-		size_t at = old.slots[i].hash & (ids->cap - 1);
-
-		while (ids->slots[at].is_used)
-			at = (at + 1) & (ids->cap - 1);
-		ids->slots[at] = old.slots[i];
-	}
-}
-
-/* The slot with an equal key, or a free slot for the key. */
-static struct symbol_slot *ids_slot(struct symbol_writer *writer, struct symbol_ids *ids,
-				    uint64_t hash, same_fn *same, const void *key)
-{
-	if (ids->len * 2 >= ids->cap)
-		ids_grow(ids, writer->arena);
-
-	size_t at = hash & (ids->cap - 1);
-
-	while (ids->slots[at].is_used &&
-	       (ids->slots[at].hash != (uint32_t)hash || !same(writer, ids->slots[at].id, key)))
-		at = (at + 1) & (ids->cap - 1);
-	return &ids->slots[at];
-}
-
-static uint32_t ids_add(struct symbol_ids *ids, struct symbol_slot *slot, uint64_t hash,
-			uint32_t id)
-{
-	*slot = (struct symbol_slot){ .hash = (uint32_t)hash, .id = id, .is_used = true };
-	ids->len++;
-	return id;
+	return hash_seeded_u64(id, hash_seed());
 }
 
 /* The offset of the name in the strings, added if it is new. Beyond 4 GiB is_full is set. */
 static uint32_t name_add(struct symbol_writer *writer, str name)
 {
-	uint64_t hash;
+	size_t known = writer->names.len;
 
 	if (name.len > SYMBOL_NAME_MAX)
 		name.len = SYMBOL_NAME_MAX;
-	hash = hash_64(name);
 
-	struct symbol_slot *slot = ids_slot(writer, &writer->names, hash, same_name, &name);
+	uint32_t *at = index_at(writer->arena, &writer->names, hash_seeded(name, hash_seed()), each,
+				str_eq(name_at(writer, each), name));
 
-	if (slot->is_used)
-		return slot->id;
-
-	size_t at = writer->strings.len;
-
-	if (at > UINT32_MAX - SYMBOL_NAME_MAX - 16) {
+	if (writer->names.len == known)
+		return *at;
+	if (writer->strings.len > UINT32_MAX - SYMBOL_NAME_MAX - 16) {
+		index_remove(&writer->names, at);
 		writer->is_full = true;
 		return 0;
 	}
+	*at = (uint32_t)writer->strings.len;
 	buf_str_prefixed(&writer->strings, name);
-	return ids_add(&writer->names, slot, hash, (uint32_t)at);
+	return *at;
 }
 
 uint32_t symbol_writer_function(struct symbol_writer *writer, str name, uint32_t start_line)
 {
 	struct symbol_function function = { name_add(writer, name), start_line };
-	uint64_t hash = hash_u64((uint64_t)function.name << 32 | start_line);
-	struct symbol_slot *slot =
-		ids_slot(writer, &writer->function_ids, hash, same_function, &function);
+	uint64_t hash = hash_id((uint64_t)function.name << 32 | start_line);
+	uint32_t *id =
+		index_at(writer->arena, &writer->function_ids, hash, each,
+			 memcmp(&writer->functions.items[each], &function, sizeof(function)) == 0);
 
-	if (slot->is_used)
-		return slot->id;
-	*vec_push(writer->arena, &writer->functions) = function;
-	return ids_add(&writer->function_ids, slot, hash, (uint32_t)writer->functions.len - 1);
+	if (writer->function_ids.len > writer->functions.len) {
+		*id = (uint32_t)writer->functions.len;
+		*vec_push(writer->arena, &writer->functions) = function;
+	}
+	return *id;
 }
 
 uint32_t symbol_writer_qualified(struct symbol_writer *writer, str name, str qualified,
@@ -138,13 +79,14 @@ uint32_t symbol_writer_qualified(struct symbol_writer *writer, str name, str qua
 uint32_t symbol_writer_file(struct symbol_writer *writer, str name)
 {
 	uint32_t at = name_add(writer, name);
-	uint64_t hash = hash_u64(at);
-	struct symbol_slot *slot = ids_slot(writer, &writer->file_ids, hash, same_file, &at);
+	uint32_t *id = index_at(writer->arena, &writer->file_ids, hash_id(at), each,
+				writer->files.items[each] == at);
 
-	if (slot->is_used)
-		return slot->id;
-	*vec_push(writer->arena, &writer->files) = at;
-	return ids_add(&writer->file_ids, slot, hash, (uint32_t)writer->files.len - 1);
+	if (writer->file_ids.len > writer->files.len) {
+		*id = (uint32_t)writer->files.len;
+		*vec_push(writer->arena, &writer->files) = at;
+	}
+	return *id;
 }
 
 uint32_t symbol_writer_node(struct symbol_writer *writer, struct symbol_node node)
@@ -248,6 +190,7 @@ bool symbol_writer_write(struct symbol_writer *writer, int fd, struct err *err)
 	struct symbol_header header = {
 		.magic = SYMBOL_MAGIC,
 		.version = SYMBOL_VERSION,
+		.split_units = writer->split_units,
 		.row_count = writer->row_count,
 	};
 	str summed = { (const char *)&header.row_count,

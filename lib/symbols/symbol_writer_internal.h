@@ -11,19 +11,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/index.h"
 #include "base/vec.h"
 #include "symbols/symbol_format_internal.h"
-
-/* A set of ids with open addressing, by a hash of their contents. */
-struct symbol_slot {
-	uint32_t hash, id;
-	bool is_used;
-};
-
-struct symbol_ids {
-	struct symbol_slot *slots;
-	size_t cap, len;
-};
 
 struct symbol_row {
 	uint64_t address;
@@ -33,15 +23,16 @@ struct symbol_row {
 struct symbol_writer {
 	struct arena *arena;
 	uint64_t row_count;
+	uint32_t split_units; /* set by the caller, see symbol_table.h */
 	VEC(struct symbol_node) nodes;
 	VEC(struct symbol_function) functions;
 	VEC(uint32_t) files;
 	/* private */
 	VEC(struct symbol_block) blocks;
 	struct buf rows, strings;
-	struct buf both_names; /* scratch of symbol_writer_qualified() */
-	struct symbol_ids names, function_ids, file_ids;
-	struct symbol_block block; /* the one being filled */
+	struct buf both_names;                         /* scratch of symbol_writer_qualified() */
+	INDEX(uint32_t) names, function_ids, file_ids; /* ids by what they stand for */
+	struct symbol_block block;                     /* the one being filled */
 	struct symbol_row last;
 	bool is_full; /* an id or an offset exceeded 32 bits */
 };

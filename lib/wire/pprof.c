@@ -2,6 +2,7 @@
 #include "wire/pprof.h"
 
 #include "base/buf.h"
+#include "base/heap.h"
 #include "base/map.h"
 #include "pprof.pb-c.h"
 #include "profile/limits.h"
@@ -42,7 +43,7 @@ static void **slot_of(struct builder *builder, struct map *map, str key)
 
 static int64_t string_id(struct builder *builder, str s)
 {
-	void **at = slot_of(builder, &builder->strings, s.ptr ? s : STR(""));
+	void **at = slot_of(builder, &builder->strings, s);
 
 	if (!*at) {
 		*vec_push(builder->arena, &builder->string_table) = binary(s);
@@ -280,7 +281,7 @@ static str compress_gzip(str bytes, struct arena *arena)
 
 	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
-		abort(); /* out of memory */
+		heap_exhausted();
 
 	uLong bound = deflateBound(&stream, (uLong)bytes.len);
 	char *out = arena_array(arena, char, bound);

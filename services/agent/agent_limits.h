@@ -37,6 +37,9 @@ enum {
 	UPLOADS_WAITING_MAX = 1024,      /* files kept open until their upload is decided */
 	UPLOAD_TRIES_MAX = 10,           /* of one file, over half an hour; then the upload fails */
 	UPLOADER_MEMORY_MAX = 256 << 20, /* address space of the uploader process */
+	UPLOADER_NICE = 19,              /* priority of the uploader and its parser */
+	UPLOAD_PARSE_MS = 60000,         /* for the parser to parse one file, or to read a piece */
+	UPLOAD_PARSER_CPU_SECONDS = 300, /* of one upload's parser */
 	UPLOAD_PAUSE_FIRST_MS = 1000,    /* while the service is unreachable */
 	UPLOAD_PAUSE_MAX_MS = 60000,
 	UPLOAD_RETRY_FIRST_MS = 5000, /* for an upload that is rejected temporarily */
@@ -105,5 +108,6 @@ enum {
 	UNWIND_BUILDER_MEMORY_MAX = 512 << 20, /* address space of the builder process */
 	UNWIND_BUILD_MS = 60000,               /* for one table; beyond: its builder is killed */
 	UNWIND_BUILD_TRIES = 2,                /* of a file at which the builder crashed */
+	UNWIND_BUILDER_CPU_SECONDS = 300,      /* of its life; then another one retries the file */
 	UNWIND_BUILDER_IDLE_MS = 10000,        /* then the builder exits */
 };

@@ -20,6 +20,8 @@
 #include "agent/upload/upload.h"
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_child.h"
 #include "server/daemon.h"
 #include "server/metrics/metrics.h"
 
@@ -34,7 +36,7 @@ struct settings {
 	const char *node, *brokers, *topic, *state_directory, *bpffs_directory, *external_labels,
 		*local_store, *failpoints, *debuginfo_url, *debuginfo_token_file, *docker_socket;
 	uint64_t spool_max_bytes, spool_max_rate, hz, duration_ns, debuginfo_timeout_ns,
-		debuginfo_held_max_bytes, unwind_max_bytes, unwind_cache_max_bytes;
+		debuginfo_held_max_bytes, unwind_max_bytes, unwind_cache_max_bytes, sandbox_uid;
 	bool allow_unsafe_kernel;
 };
 
@@ -86,6 +88,7 @@ static const struct conf_key keys[] = {
 	  .fallback = "256MB",
 	  .help = "Disk space of deleted files that are kept open until their debug info is "
 		  "uploaded; beyond it the debug info of the newest is not uploaded." },
+	{ "sandbox-uid", CONF_U64, FIELD(sandbox_uid), SANDBOX_UID_SETTING },
 	{ "allow-unsafe-kernel", CONF_BOOL, FIELD(allow_unsafe_kernel), .fallback = "false",
 	  .help = "Run on a kernel that is older than 5.10, or that may freeze when BPF reads the "
 		  "memory of a process: 5.19 to 6.1.35, 6.2 to 6.3.9." },
@@ -202,6 +205,7 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 
 	while (daemon_wait(profiler_pause_ms(profiler))) {
 		profiler_drain(profiler);
+		profiler_metrics_count(profiler);
 		if (clock_monotonic_ns() < next_ns)
 			continue;
 		end_interval(profiler, sink, start_ms);
@@ -223,8 +227,7 @@ static bool sample(const struct settings *conf, const struct profiler_options *o
 
 	if (!profiler_open(&profiler, options, err))
 		return err_wrap(err, "start sampling");
-	log_info("sampling", "hz=%" PRIu64 " processes=%zu kernel_symbols=%zu", options->hz,
-		 profiler.processes.count, profiler.kernel.count);
+	log_info("sampling", "hz=%" PRIu64, options->hz);
 	atomic_store(is_sampling, true);
 	run_intervals(&profiler, sink, conf->duration_ns);
 	profiler_close(&profiler);
@@ -281,7 +284,8 @@ static bool upload_open(struct debug_upload *upload, const struct settings *conf
 						      .token_file = conf->debuginfo_token_file,
 						      .timeout_ns = conf->debuginfo_timeout_ns,
 						      .deleted_max_bytes =
-							      conf->debuginfo_held_max_bytes };
+							      conf->debuginfo_held_max_bytes,
+						      .sandbox_uid = conf->sandbox_uid };
 
 	if (!upload_start(upload, &options, err))
 		return false;
@@ -303,6 +307,7 @@ static void register_metrics(void)
 	metrics_register(unwind_loader_metrics, unwind_loader_metric_count);
 	metrics_register(unwind_builder_metrics, unwind_builder_metric_count);
 	metrics_register(docker_metrics, DOCKER_METRICS);
+	metrics_register(sandbox_metrics, SANDBOX_METRICS);
 }
 
 static bool run(void *self, struct err *err)
@@ -318,7 +323,8 @@ static bool run(void *self, struct err *err)
 					    .counts = &sink.counts,
 					    .unwind_max_bytes = conf->unwind_max_bytes,
 					    .unwind = { .cache_max_bytes =
-								conf->unwind_cache_max_bytes },
+								conf->unwind_cache_max_bytes,
+							.sandbox_uid = conf->sandbox_uid },
 					    .containers = &docker.containers };
 	struct readiness readiness = { .sink = &sink };
 	struct daemon_service service = { .self = &readiness, .ready = is_ready };

@@ -2,6 +2,7 @@
 #include "debuginfo/file_write.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "debuginfo/files_path.h"
 #include "debuginfo/files_sweep.h"
 
@@ -170,7 +171,7 @@ bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struc
 {
 	struct files *files = write->files;
 	AUTO_FD directory = -1;
-	uint64_t generation, removed_bytes, removed_files;
+	uint64_t generation, removed_bytes = 0, removed_files = 0;
 
 	if (fsync(write->fd)) {
 		err_errno(err, "sync a file of the store");
@@ -181,14 +182,13 @@ bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struc
 		file_write_abandon(write);
 		return false;
 	}
-	if (fsync(directory)) {
-		/* The file is stored, but a power failure may lose it: report an error. */
-		err_errno(err, "sync a directory of the store");
-		close(write->fd);
-		*write = (struct file_write){ 0 };
-		return false;
-	}
-	removed_bytes = remove_older(directory, write->key.name, generation, &removed_files);
+	/* If this fails, a power failure may lose the file, so the old one stays as well. */
+	if (fsync(directory))
+		log_warn("directory of the store not synced", "build_id=%s error=\"%m\"",
+			 write->key.id.text);
+	else
+		removed_bytes =
+			remove_older(directory, write->key.name, generation, &removed_files);
 	files_account(files, write->len - removed_bytes, 1 - removed_files);
 	close(write->fd);
 	*write = (struct file_write){ 0 };

@@ -32,9 +32,9 @@ bool file_write_add(struct file_write *write, str piece, struct err *err) MUST_C
  * the write. */
 bool file_write_restart(struct file_write *write, struct err *err) MUST_CHECK;
 
-/* Replaces the stored file. False: the stored file stays; but if only the fsync of the directory
- * failed, the new file is stored beside it and counts as the newest. The write is over in each
- * case. */
+/* Replaces the stored file. False: the stored file stays. If only the fsync of the directory fails,
+ * which is logged, the new file is stored and counts as the newest, but the old one stays beside
+ * it. The write is over in each case. */
 bool file_write_commit(struct file_write *write, uint64_t *ret_generation,
 		       struct err *err) MUST_CHECK;
 

@@ -56,7 +56,7 @@ static bool read_name(struct files *files, struct err *err)
 
 bool files_open(struct files *files, const char *path, uint64_t max_bytes, struct err *err)
 {
-	*files = (struct files){ .directory = -1, .max_bytes = max_bytes };
+	*files = (struct files){ .max_bytes = max_bytes };
 
 	AUTO_FD directory = -1;
 
@@ -66,6 +66,7 @@ bool files_open(struct files *files, const char *path, uint64_t max_bytes, struc
 	    (mkdirat(directory, "temp", 0750) && errno != EEXIST) || fsync(directory))
 		return err_errno(err, "open the store %s", path);
 	files->directory = fd_take(&directory);
+	files->is_open = true;
 	pthread_mutex_init(&files->evicting, NULL);
 	if (!read_name(files, err)) {
 		files_close(files);
@@ -78,10 +79,10 @@ bool files_open(struct files *files, const char *path, uint64_t max_bytes, struc
 
 void files_close(struct files *files)
 {
-	if (files->directory < 0)
+	if (!files->is_open)
 		return;
 	close(files->directory);
-	files->directory = -1;
+	files->is_open = false;
 	pthread_mutex_destroy(&files->evicting);
 }
 

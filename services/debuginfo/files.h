@@ -35,7 +35,8 @@ struct files {
 	_Atomic uint64_t bytes, count; /* of stored files, as far as this process knows */
 	char name[FILES_NAME_LEN + 1]; /* of this store; the same in all processes that share it */
 	/* private */
-	int directory; /* -1: closed */
+	bool is_open;
+	int directory;
 	uint64_t max_bytes;
 	pthread_mutex_t evicting;
 };
@@ -46,8 +47,8 @@ struct files {
 bool files_open(struct files *files, const char *path, uint64_t max_bytes,
 		struct err *err) MUST_CHECK;
 
-/* Accepts a struct that is closed or whose files_open() failed, but not a zeroed struct: its
- * descriptor 0 counts as open. The caller has joined all threads that use the store. */
+/* Accepts a struct that is zeroed or closed, or whose files_open() failed. The caller has joined
+ * all threads that use the store. */
 void files_close(struct files *files);
 
 /* False, with the reason: the directory cannot be written to. */

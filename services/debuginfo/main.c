@@ -134,7 +134,7 @@ static void raise_descriptors(void)
 static bool run(void *self, struct err *err)
 {
 	struct settings *settings = self;
-	struct debuginfo_service service = { .files = { .directory = -1 } };
+	struct debuginfo_service service = { 0 };
 	bool served = false;
 
 	raise_descriptors();

@@ -2,21 +2,15 @@
 #include "debuginfo/misses.h"
 
 #include "base/clock.h"
+#include "base/heap.h"
 #include "debuginfo/debuginfo_limits.h"
-
-#include <sys/random.h>
 
 void misses_init(struct misses *misses)
 {
 	pthread_mutex_init(&misses->lock, NULL);
-	misses->slots = calloc(MISSES_MAX, sizeof(*misses->slots));
-	if (!misses->slots)
-		abort(); /* GCOVR_EXCL_LINE: out of memory at the start */
+	misses->slots = heap_array(struct miss_slot, MISSES_MAX);
 	/* A client must not be able to choose which slot its key overwrites. */
-	if (getrandom(&misses->seed, sizeof(misses->seed), GRND_NONBLOCK) !=
-	    (ssize_t)sizeof(misses->seed))
-		misses->seed =
-			clock_unix_ns(); /* GCOVR_EXCL_LINE: early in the boot of the machine */
+	misses->seed = hash_seed();
 }
 
 void misses_done(struct misses *misses)

@@ -37,7 +37,6 @@ bool verify_file(int fd, const struct build_id *id, bool is_stated,
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections sections;
 
-	/* Our own reader runs first: it bounds the headers for which libelf then allocates. */
 	if (!elf_sections_read(fd, &arena, &sections, err) || !verify_id(fd, id, is_stated, err))
 		return false;
 	*ret_contents = debug_contents_of(fd, &sections);

@@ -96,7 +96,7 @@ static bool run(void *self, struct err *err)
 			 .share_total_max_bytes = settings->share_total_max_bytes });
 
 	struct daemon_service service = { .routes = api_routes,
-					  .route_count = API_ROUTES,
+					  .route_count = api_route_count,
 					  .self = &api,
 					  .ready = api_ready,
 					  .error_body = api_reject };

@@ -2,12 +2,16 @@
 /*
  * decima-symbolizer - resolves addresses to functions, files, lines and inlined calls.
  */
+#include "base/heap.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/sandbox_child.h"
 #include "server/daemon.h"
 #include "server/json/json_error.h"
 #include "server/metrics/metrics.h"
 #include "symbolizer/api/handler_symbolize.h"
 #include "symbolizer/api/resolver.h"
 #include "symbolizer/build/build_worker.h"
+#include "symbolizer/build/fetch_worker.h"
 #include "symbolizer/build/generations.h"
 #include "symbolizer/build/servers.h"
 #include "symbolizer/build/worker_pool.h"
@@ -21,7 +25,7 @@
 struct settings {
 	struct daemon_settings daemon;
 	const char *debuginfod_urls, *state_directory, *redis;
-	uint64_t cache_max_bytes;
+	uint64_t cache_max_bytes, sandbox_uid;
 	struct resolver_options resolve;
 };
 
@@ -44,6 +48,7 @@ static const struct conf_key keys[] = {
 	  .help = "Disk space for the symbol tables of each replica; beyond it, the least recently "
 		  "used tables are evicted. Files that are being fetched or read are not "
 		  "counted." },
+	{ "sandbox-uid", CONF_U64, FIELD(sandbox_uid), SANDBOX_UID_SETTING },
 	{ "symbolize-timeout", CONF_DURATION, FIELD(resolve.timeout_ns), .fallback = "10s",
 	  .max = UINT64_C(240000000000),
 	  .help = "Timeout of a request. Names that are not ready by then are pending, and their "
@@ -68,6 +73,7 @@ static void register_metrics(void)
 	metrics_register(tables_metrics, TABLES_METRICS);
 	metrics_register(worker_pool_metrics, WORKER_POOL_METRICS);
 	metrics_register(shared_cache_metrics, SHARED_CACHE_METRICS);
+	metrics_register(sandbox_metrics, SANDBOX_METRICS);
 }
 
 static bool serve_until_stop(struct symbolizer_service *service,
@@ -118,6 +124,7 @@ static bool open_all(struct symbolizer_service *service, const struct settings *
 {
 	struct worker_pool_options pool = { .directory = service->directory,
 					    .servers = settings->debuginfod_urls,
+					    .sandbox_uid = settings->sandbox_uid,
 					    .cancel = daemon_cancel() };
 
 	if (!servers_parse(&service->servers, settings->debuginfod_urls, err) ||
@@ -137,11 +144,9 @@ static bool open_all(struct symbolizer_service *service, const struct settings *
 static bool run(void *self, struct err *err)
 {
 	struct settings *settings = self;
-	struct symbolizer_service *service = calloc(1, sizeof(*service));
+	struct symbolizer_service *service = heap_new(struct symbolizer_service);
 	bool served = false;
 
-	if (!service)
-		abort(); /* out of memory at the start */
 	settings->resolve.cancel = daemon_cancel();
 	if (open_all(service, settings, err))
 		served = serve_until_stop(service, &settings->daemon, err);
@@ -158,8 +163,10 @@ int main(int argc, char **argv)
 {
 	static struct settings settings;
 
-	if (build_worker_is_requested(argc, argv))
-		return build_worker_main(argc, argv);
+	if (argc == 4 && str_eq(str_from(argv[1]), STR(FETCH_WORKER_MODE)))
+		return fetch_worker_main(argv[2], argv[3]);
+	if (argc == 3 && str_eq(str_from(argv[1]), STR(BUILD_WORKER_MODE)))
+		return build_worker_main(argv[2]);
 	return daemon_main(
 		&(struct daemon_program){
 			.conf = { .name = "decima-symbolizer",

@@ -9,8 +9,10 @@
  */
 #pragma once
 
-/* Address space of a build worker, in bytes. */
+/* Address space of a process that reads a debug file, in bytes. */
 #define BUILD_MEMORY_MAX (UINT64_C(6) << 30)
+/* Address space of a process that fetches debug files, in bytes. */
+#define FETCH_MEMORY_MAX (UINT64_C(1) << 30)
 /* Size of a debug file, in bytes. */
 #define DEBUG_FILE_MAX (UINT64_C(2) << 30)
 
@@ -25,6 +27,7 @@ enum {
 	BUILD_QUEUE_MAX = 4096,      /* files that wait for a worker */
 	FETCH_SECONDS = 300,         /* to fetch one file from one server */
 	FETCH_STALL_SECONDS = 20,    /* with almost no data, then the fetch is aborted */
+	WORKER_NICE = 10,            /* priority of the processes that fetch and read */
 	BUILD_SECONDS = 300,         /* to read one file: CPU time and wall time */
 	TABLES_MAX = 16384,          /* build ids with a table or a cached failure */
 	KEEP_TABLES_PERCENT = 95,    /* of --cache-max-bytes that an eviction leaves */

@@ -226,6 +226,18 @@ def test_without_kafka_the_agent_starts_and_spools_and_stops_in_time(offline, tm
     assert len(list((tmp_path / "state" / "spool").glob("*.batch"))) >= 3
 
 
+def test_samples_are_counted_before_the_first_batch(servers, tmp_path):
+    made = Service(servers, "agent", "early-agent", flags={
+        "kafka-brokers": "127.0.0.1:1", "state-directory": tmp_path / "state",
+        "profiling-duration": "10m"})
+    made.launch()
+    try:
+        wait_until(lambda: metrics(made)["decima_agent_samples_total"] > 0, 60, "samples")
+        assert metrics(made)["decima_agent_batches_total"] == 0
+    finally:
+        made.kill()
+
+
 def test_a_second_agent_with_the_same_state_directory_exits(agent_program, offline, tmp_path):
     done = run(agent_program, f"--state-directory={tmp_path / 'state'}")
 

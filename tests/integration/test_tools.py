@@ -181,3 +181,30 @@ def test_python_form_finds_wide_lines_and_unused_imports(tmp_path):
 
     assert tool("python_form").faults(str(file)) == [(4, "wider than 100 columns"),
                                                      (1, "os is imported and not used")]
+
+
+def test_a_test_that_was_retried_twice_in_ten_runs_fails_the_run(tmp_path):
+    retries, record = tool("retries"), tmp_path / "retries.tsv"
+
+    assert retries.add(["a.py::test_x[1 2]"], record) == []
+    for run in range(8):
+        assert retries.add(["b.py::test_y"] if run == 7 else [], record) == []
+    assert retries.add(["a.py::test_x[1 2]"], record) != []
+    assert retries.add([], record) == []  # the first row is not among the last ten any more
+    assert "retried in 2 of" in retries.add(["b.py::test_y"], record)[0]
+    assert "b.py::test_y" in retries.add([], record)[0]  # until it is mended
+    assert len(record.read_text(encoding="utf-8").splitlines()) == 13
+
+
+def test_the_record_of_retries_is_bounded(tmp_path):
+    retries, record = tool("retries"), tmp_path / "retries.tsv"
+
+    for _ in range(retries.KEPT + 2):
+        retries.add([], record)
+    assert len(record.read_text(encoding="utf-8").splitlines()) == retries.KEPT
+
+
+def test_the_last_line_has_the_same_three_counts_in_each_case():
+    test = tool("test")
+
+    assert test.summary({"passed": 3, "failed": 0, "skipped": 0}) == "3 passed, 0 failed, 0 skipped"

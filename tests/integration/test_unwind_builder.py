@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that builds unwind tables: killed, hanging, bounded."""
+import hashlib
 import os
 import re
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -52,7 +54,7 @@ def test_while_a_builder_hangs_sampling_continues(start, program):
         wait_until(lambda: loads(agent, other), DEADLINE, "the table of another builder")
 
 
-def test_the_builder_is_nice_bounded_and_ends_with_its_agent(start, program):
+def test_the_builder_is_sandboxed_and_ends_with_its_agent(start, program):
     agent = start()
     program.sampled_by(agent)
     wait_until(lambda: builders_of(agent), DEADLINE, "a builder")
@@ -61,6 +63,24 @@ def test_the_builder_is_nice_bounded_and_ends_with_its_agent(start, program):
     assert int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[16]) == 10
     assert Path(f"/proc/{pid}/oom_score_adj").read_text().strip() == "1000"
     limits = Path(f"/proc/{pid}/limits").read_text()
-    assert re.search(r"Max data size +536870912 +536870912", limits)
+    assert re.search(r"Max address space +536870912 +536870912", limits)
+    assert re.search(r"Max cpu time +300 +301", limits)
+    status = Path(f"/proc/{pid}/status").read_text()
+    for line in [r"Uid:(\t61000){4}", r"Gid:(\t61000){4}", "Groups:\t *", "NoNewPrivs:\t1",
+                 "Seccomp:\t2", "Cap(Inh|Prm|Eff|Bnd|Amb):\t0{16}"]:
+        assert re.search(f"^{line}$", status, re.MULTILINE), line
+    assert metrics(agent)['decima_sandbox_ends_total{reason="forbidden_call"}'] == 0
     agent.kill()
     wait_until(lambda: not Path(f"/proc/{pid}").exists(), DEADLINE, "the builder's end")
+
+
+def test_a_program_without_a_build_id_has_a_table(start, program):
+    subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", program.path], check=True)
+    image = program.path.read_bytes()
+    hashed = hashlib.sha256(image[:4096] + image[-4096:] + len(image).to_bytes(8, "big"))
+    program.id = f"htlhash:{hashed.hexdigest()[:32]}"
+    agent = start()
+
+    program.sampled_by(agent)
+
+    assert metrics(agent)['decima_sandbox_ends_total{reason="forbidden_call"}'] == 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agent's uploads if one of them fails: only that file is lost."""
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -12,7 +13,8 @@ import pytest
 from harness import metrics, wait_until
 from local.services import Service
 from uploads import (  # fleet: a fixture that start() uses
-    DEADLINE, SOURCE, Program, fake_service, fleet, outcomes, run, start, told, uploaders_of)
+    DEADLINE, SOURCE, Program, children_of, fake_service, fleet, outcomes, run, start, told,
+    uploaders_of)
 
 pytestmark = pytest.mark.machine
 
@@ -43,6 +45,39 @@ def test_a_crash_of_the_uploader_loses_one_file(start, tmp_path):
         assert told(agent, bad.id) == ["crashed"]
         assert outcomes(agent)["crashed"] == 1
         assert metrics(agent)["decima_agent_debuginfo_peak_bytes"] > 0
+
+
+def test_a_crash_of_the_process_that_parses_files_loses_one_file(start, tmp_path):
+    waits, has_crashed = threading.Event(), threading.Event()
+    bad, good = Program(tmp_path / "a", "bad"), Program(tmp_path / "b", "good")
+    requested = []
+
+    def respond(put):
+        if bad.id in put.path:
+            waits.set()
+            has_crashed.wait(DEADLINE)
+            return put.go_on()  # now the uploader reads the extract
+        if good.id in put.path:
+            requested.append(put.path)
+        return put.end(409)
+
+    with fake_service(respond) as url:
+        agent = start("agent", debuginfo_url=url)
+        bad.run()
+        assert waits.wait(DEADLINE)
+        uploader, = uploaders_of(agent)
+        parser, = children_of(uploader)
+        status = Path(f"/proc/{parser}/status").read_text()
+        os.kill(parser, signal.SIGSEGV)
+        has_crashed.set()
+        good.run()
+        wait_until(lambda: requested, DEADLINE, "a request for the next file")
+
+        assert re.search(r"^Seccomp:\t2$", status, re.MULTILINE)
+        assert re.search(r"^CapEff:\t0{16}$", status, re.MULTILINE)
+        assert told(agent, bad.id) == ["crashed"]
+        assert uploaders_of(agent) == [uploader]
+        assert metrics(agent)['decima_sandbox_ends_total{reason="crashed"}'] == 1
 
 
 def test_an_agent_killed_in_an_upload_leaves_no_files_behind(start, fleet, tmp_path):

@@ -110,10 +110,14 @@ def told(agent, build_id):
                       agent.log_file.read_text())
 
 
+def children_of(pid):
+    children = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for file in children for child in file.read_text().split()]
+
+
 def uploaders_of(agent):
-    children = Path(f"/proc/{agent.pid()}/task").glob("*/children")
-    pids = [int(pid) for file in children for pid in file.read_text().split()]
-    return [pid for pid in pids if UPLOADER in Path(f"/proc/{pid}/cmdline").read_text()]
+    return [pid for pid in children_of(agent.pid())
+            if UPLOADER in Path(f"/proc/{pid}/cmdline").read_text()]
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ static const struct limit rows[] = {
 	      "addresses in the file are unknown, `decima_agent_executables_unreadable_total`"),
 	LIMIT(ELF_HEADERS_MAX, COUNT, "program or section headers of an ELF file that are read",
 	      "the others are ignored; a file without a build id is identified by its htlhash"),
-	LIMIT(ELF_NOTE_BYTES_MAX, BYTES, "one note segment",
+	LIMIT(ELF_NOTE_BYTES_MAX, BYTES, "the notes of a file",
 	      "the remainder is not read; a file without a build id is identified by its htlhash"),
 	LIMIT(ELF_NAMES_MAX, BYTES, "the section names of an ELF file",
 	      "the upload is rejected: 400 `bad_data` with a sentence"),

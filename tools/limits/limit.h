@@ -47,5 +47,6 @@ extern const struct limit_table ingester_limits;
 extern const struct limit_table querier_limits;
 extern const struct limit_table debuginfo_limits;
 extern const struct limit_table symbolizer_limits;
+extern const struct limit_table sandbox_limits;
 
 #endif

@@ -17,9 +17,15 @@
  */
 enum { DRAIN_MS = 2000, CANCEL_MS = 3000 };
 
+static struct metric unread_bodies = {
+	.name = "decima_http_unread_bodies_total",
+	.kind = METRIC_COUNTER,
+	.help = "Rejected bodies that were too long to be read to their end: the client may not "
+		"have seen the response."
+};
 struct metric *const http_metrics[HTTP_METRICS] = { &http_requests_total, &http_timeouts_total,
-						    &http_refused_total, &http_evictions_total,
-						    &http_connections };
+						    &http_refused_total,  &http_evictions_total,
+						    &http_connections,    &unread_bodies };
 
 /* A request and its response. Lives in its own arena. */
 struct http_exchange {
@@ -32,7 +38,8 @@ struct http_exchange {
 	size_t received, drained; /* bytes of the body; bytes discarded after an early response */
 	const struct http_stream *stream; /* of the route, once begin() returned true */
 	uint64_t stream_began_ns;
-	bool answered; /* the stream has set `response` before the end of the body */
+	bool answered;  /* the stream has set `response` before the end of the body */
+	bool is_unread; /* the response was sent before the end of the body */
 	struct http_response response;
 	int error_status; /* of an error response that the server makes; 0: none */
 	const char *error_text;
@@ -122,9 +129,9 @@ static void check_body_length(struct http_exchange *exchange, struct MHD_Connect
 	}
 }
 
-/* Whether to send an error response now, without reading the body, and close the connection: the
- * client waits for a 100, or the body is longer than HTTP_DRAIN_MAX. Otherwise the body is read
- * first, because a client that is still sending may not read a response. */
+/* Whether to send an error response now: the client waits for a 100, or the body is, or may be,
+ * longer than HTTP_DRAIN_MAX. Otherwise the body is read first, so that the connection can be used
+ * for the next request. */
 static bool must_respond_early(struct MHD_Connection *connection)
 {
 	const char *content_length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
@@ -133,8 +140,12 @@ static bool must_respond_early(struct MHD_Connection *connection)
 		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT);
 	uint64_t len;
 
-	return expects || (content_length &&
-			   (!str_to_u64(str_from(content_length), &len) || len > HTTP_DRAIN_MAX));
+	const char *encoding = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+							   MHD_HTTP_HEADER_TRANSFER_ENCODING);
+
+	return expects || encoding ||
+	       (content_length &&
+		(!str_to_u64(str_from(content_length), &len) || len > HTTP_DRAIN_MAX));
 }
 
 struct headers {
@@ -228,7 +239,10 @@ static bool receive_piece(struct http_server *server, struct http_exchange *exch
 		reject(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "the body is too long");
 	if (exchange->error_status || exchange->answered) {
 		exchange->drained += piece.len;
-		return exchange->drained <= HTTP_DRAIN_MAX;
+		if (exchange->drained <= HTTP_DISCARD_MAX)
+			return true;
+		metric_add(&unread_bodies, 1);
+		return false;
 	}
 	exchange->received += piece.len;
 	if (!exchange->stream)
@@ -358,8 +372,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 	if (!exchange->started) {
 		begin(server, exchange, connection, method);
 		if ((exchange->error_status || exchange->answered) &&
-		    must_respond_early(connection))
+		    must_respond_early(connection)) {
+			exchange->is_unread = true;
 			return respond(server, exchange, connection);
+		}
 		if (exchange->stream)
 			extend_deadline(server, exchange, slot_of(connection));
 		return MHD_YES;
@@ -373,6 +389,23 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 		return is_going_on ? MHD_YES : MHD_NO;
 	}
 	return respond(server, exchange, connection);
+}
+
+/*
+ * A client that sends its whole body before it reads would never see a response that was sent
+ * early: when a socket with unread bytes is closed, the system resets the connection, which
+ * discards the response. libmicrohttpd has shut down the sending half, and closes the socket after
+ * on_completed().
+ */
+static void discard_body(struct http_server *server, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	http_watch_until(&server->watch, slot_of(connection),
+			 clock_monotonic_ns() + HTTP_DISCARD_SECONDS * NS_PER_SECOND);
+	if (info && !socket_discard(info->connect_fd, HTTP_DISCARD_MAX, HTTP_DISCARD_PAUSE_MS))
+		metric_add(&unread_bodies, 1);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *connection, void **state,
@@ -389,9 +422,12 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **st
 		exchange->stream->end(service_of(server, exchange), &exchange->request);
 
 	struct arena arena = exchange->arena; /* the exchange itself is in it */
+	bool is_unread = exchange->is_unread;
 
 	arena_free(&arena);
 	*state = NULL;
+	if (is_unread)
+		discard_body(server, connection);
 }
 
 static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
@@ -419,9 +455,11 @@ bool http_start(struct http_server *server, const struct http_options *options, 
 		return false;
 	server->options = *options;
 	http_metrics_routes(options->routes, options->route_count);
-	http_watch_start(&server->watch, connections,
-			 options->receive_ms ? options->receive_ms : HTTP_REQUEST_SECONDS * 1000,
-			 options->send_ms ? options->send_ms : HTTP_RESPONSE_SECONDS * 1000);
+	if (!http_watch_start(
+		    &server->watch, connections,
+		    options->receive_ms ? options->receive_ms : HTTP_REQUEST_SECONDS * 1000,
+		    options->send_ms ? options->send_ms : HTTP_RESPONSE_SECONDS * 1000, err))
+		return false;
 	server->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
 			MHD_USE_ITC,

@@ -56,10 +56,11 @@ typedef void http_handler(void *service, const struct http_request *req, struct 
  * Receives a body while it arrives, for routes whose bodies are too large to be collected.
  *
  * begin() is called after the headers. If it returns true, a client that sent `Expect:
- * 100-continue` gets its 100. If it returns false, `res` is the response and the body is discarded.
+ * 100-continue` gets its 100. If it returns false, `res` is the response and the body is discarded:
+ * a long one after the response, up to HTTP_DISCARD_MAX.
  * on_piece() is called with each piece of the body, in order. If it returns false, `res` is the
  * response; it is sent after the remaining body has been read and discarded (at most
- * HTTP_DRAIN_MAX; if there is more, the connection is closed). After the last piece the route's
+ * HTTP_DISCARD_MAX; if there is more, the connection is closed). After the last piece the route's
  * handle() makes the response. end() is called once for each begin() that returned true, however
  * the request ended.
  */
@@ -122,5 +123,5 @@ str http_query(const struct http_request *req, const char *name);
 str http_header(const struct http_request *req, const char *name);
 
 /* For metrics_register(). */
-enum { HTTP_METRICS = 5 };
+enum { HTTP_METRICS = 6 };
 extern struct metric *const http_metrics[HTTP_METRICS];

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
+#include "base/cond.h"
+#include "base/heap.h"
 #include "server/http/http_watch_internal.h"
 #include "server/limits.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -27,11 +30,7 @@ struct metric http_evictions_total = {
 
 static void wait_ms(struct http_watch *watch, uint64_t ms)
 {
-	uint64_t until = clock_monotonic_ns() + ms * NS_PER_MS;
-	struct timespec at = { .tv_sec = (time_t)(until / NS_PER_SECOND),
-			       .tv_nsec = (long)(until % NS_PER_SECOND) };
-
-	pthread_cond_timedwait(&watch->changed, &watch->lock, &at);
+	cond_wait(&watch->changed, &watch->lock, clock_monotonic_ns() + ms * NS_PER_MS);
 }
 
 static void close_late(struct http_watch *watch)
@@ -90,20 +89,22 @@ static void *run(void *self)
 	return NULL;
 }
 
-void http_watch_start(struct http_watch *watch, size_t connections, uint64_t receive_ms,
-		      uint64_t send_ms)
+static void done(struct http_watch *watch)
 {
-	pthread_condattr_t attributes;
+	pthread_cond_destroy(&watch->changed);
+	pthread_mutex_destroy(&watch->lock);
+	free(watch->slots);
+	*watch = (struct http_watch){ 0 };
+}
+
+bool http_watch_start(struct http_watch *watch, size_t connections, uint64_t receive_ms,
+		      uint64_t send_ms, struct err *err)
+{
+	int failure;
 
 	pthread_mutex_init(&watch->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&watch->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
-
-	watch->slots = calloc(connections, sizeof(*watch->slots));
-	if (!watch->slots)
-		abort(); /* out of memory at the start */
+	pthread_cond_init(&watch->changed, NULL);
+	watch->slots = heap_array(struct http_slot, connections);
 	watch->slot_count = connections;
 	for (size_t i = 0; i < connections; i++)
 		watch->slots[i].fd = -1;
@@ -111,7 +112,13 @@ void http_watch_start(struct http_watch *watch, size_t connections, uint64_t rec
 	watch->limits_ns[HTTP_RECEIVING] = receive_ms * NS_PER_MS;
 	watch->limits_ns[HTTP_SENDING] = send_ms * NS_PER_MS;
 	watch->stopping = false;
-	watch->started = pthread_create(&watch->thread, NULL, run, watch) == 0;
+	failure = pthread_create(&watch->thread, NULL, run, watch);
+	if (failure) {
+		done(watch);
+		errno = failure;
+		return err_errno(err, "start a thread of the HTTP server");
+	}
+	return true;
 }
 
 void http_watch_stop(struct http_watch *watch)
@@ -122,12 +129,8 @@ void http_watch_stop(struct http_watch *watch)
 	watch->stopping = true;
 	pthread_cond_broadcast(&watch->changed);
 	pthread_mutex_unlock(&watch->lock);
-	if (watch->started)
-		pthread_join(watch->thread, NULL);
-	pthread_cond_destroy(&watch->changed);
-	pthread_mutex_destroy(&watch->lock);
-	free(watch->slots);
-	*watch = (struct http_watch){ 0 };
+	pthread_join(watch->thread, NULL);
+	done(watch);
 }
 
 /* Called with the lock held. */

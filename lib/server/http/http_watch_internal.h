@@ -45,12 +45,15 @@ struct http_watch {
 	struct http_slot *slots;
 	size_t slot_count;
 	uint64_t limits_ns[HTTP_PHASE_COUNT]; /* 0: none */
-	bool stopping, started;
+	bool stopping;
 };
 
-/* Out of memory aborts. receive_ms bounds HTTP_IDLE and HTTP_RECEIVING together. */
-void http_watch_start(struct http_watch *watch, size_t connections, uint64_t receive_ms,
-		      uint64_t send_ms);
+/*
+ * Out of memory aborts. receive_ms bounds HTTP_IDLE and HTTP_RECEIVING together. ERR_IO: the thread
+ * cannot start; the struct is zeroed then, because without the thread there are no deadlines.
+ */
+bool http_watch_start(struct http_watch *watch, size_t connections, uint64_t receive_ms,
+		      uint64_t send_ms, struct err *err) MUST_CHECK;
 void http_watch_stop(struct http_watch *watch);
 
 /*

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -126,4 +127,20 @@ bool socket_connect(const char *address, uint64_t timeout_ms, int *ret_fd, struc
 		}
 	}
 	return err_errno(err, "connect to %s", address);
+}
+
+bool socket_discard(int fd, uint64_t max, uint64_t pause_ms)
+{
+	struct pollfd polled = { .fd = fd, .events = POLLIN };
+	uint64_t received = 0;
+	char room[16 << 10];
+
+	while (received <= max && poll(&polled, 1, (int)pause_ms) > 0) {
+		ssize_t n = recv(fd, room, sizeof(room), MSG_DONTWAIT);
+
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			return true;
+		received += n > 0 ? (uint64_t)n : 0;
+	}
+	return received <= max;
 }

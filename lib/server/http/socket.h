@@ -15,6 +15,12 @@
 bool socket_listen(const char *address, int *ret_fd, uint16_t *ret_port,
 		   struct err *err) MUST_CHECK;
 
+/*
+ * Receive and discard until the peer ends the stream, nothing arrives for pause_ms, or the socket
+ * fails or is shut down by another thread. False: more than `max` bytes arrived.
+ */
+bool socket_discard(int fd, uint64_t max, uint64_t pause_ms) MUST_CHECK;
+
 /* A blocking socket. Connecting, and each send and receive on it, fail after timeout_ms. */
 bool socket_connect(const char *address, uint64_t timeout_ms, int *ret_fd,
 		    struct err *err) MUST_CHECK;

@@ -4,7 +4,7 @@
 /* Strings and origins are numbered as they are first met. */
 uint64_t chunk_encoder_number(struct map *map, str key, bool *ret_new)
 {
-	void **value = map_at(map, key.ptr ? key : STR(""));
+	void **value = map_at(map, key);
 
 	*ret_new = !*value;
 	if (!*value)

@@ -9,18 +9,20 @@
  */
 #pragma once
 
-#include "base/base.h"
+#include "base/index.h"
+
+typedef INDEX(uint64_t) seen_index;
 
 struct seen_ids {
 	/* private */
-	uint64_t *young, *old; /* open addressing, 0: free slot */
-	size_t slots, young_count, max;
+	seen_index young, old;
+	size_t max;
 };
 
-/* Allocates an empty cache; overwrites *ids. max: keys per generation. */
+/* An empty cache; overwrites *ids. max: keys per generation. */
 void seen_ids_init(struct seen_ids *ids, size_t max);
 
-/* Frees the memory. Accepts {0}. The other functions need a cache of seen_ids_init(). */
+/* Frees the memory. Accepts {0}. */
 void seen_ids_done(struct seen_ids *ids);
 
 /* True if the key is in the cache; moves the key to the young generation. */

@@ -5,10 +5,17 @@
 #include "profile/limits.h"
 #include "profile/profile_type.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SERIES_LABELS_MAX = 10, SAMPLE_LABELS = 4, NUMBER_MAX = 24 };
+enum { OWN_LABELS_MAX = 10, NUMBER_MAX = 24 };
+
+/* The labels of a series, or of a sample: ours and the external ones. */
+struct label_list {
+	struct label items[OWN_LABELS_MAX + LABELS_MAX];
+	size_t len;
+};
 
 const char *const collect_step_names[COLLECT_STEP_COUNT] = {
 	[COLLECT_BY_TABLES] = "tables",
@@ -144,10 +151,12 @@ static uint32_t add_stack(struct collect *collect, const struct sample_record *r
 	return sample_set_stack(&collect->set, frames, len);
 }
 
-static void add_label(struct label *items, size_t *len, const char *name, str value)
+static void add_label(struct label_list *list, const char *name, str value)
 {
-	if (value.len)
-		items[(*len)++] = (struct label){ str_from(name), value };
+	if (!value.len)
+		return;
+	assert(list->len < OWN_LABELS_MAX);
+	list->items[list->len++] = (struct label){ str_from(name), value };
 }
 
 static str comm_text(const char *comm)
@@ -170,41 +179,41 @@ static struct labels own_labels(struct collect *collect, struct labels labels)
 	return (struct labels){ items, labels.len };
 }
 
-/* `names` is memory for the texts; the caller keeps it as long as `items`. */
-static void add_container(struct containers *containers, str id, struct container_names *names,
-			  struct label *items, size_t *len)
+/* `names` is memory for the texts; the caller keeps it as long as the list. */
+static void add_container(struct label_list *list, struct containers *containers, str id,
+			  struct container_names *names)
 {
 	if (!containers || !containers_find(containers, id, names))
 		return;
-	add_label(items, len, "container", str_from(names->name));
-	add_label(items, len, "image", str_from(names->image));
-	add_label(items, len, "compose_service", str_from(names->compose_service));
-	add_label(items, len, "compose_project", str_from(names->compose_project));
+	add_label(list, "container", str_from(names->name));
+	add_label(list, "image", str_from(names->image));
+	add_label(list, "compose_service", str_from(names->compose_service));
+	add_label(list, "compose_project", str_from(names->compose_project));
 }
 
 static uint32_t add_series(struct collect *collect, const struct sample_record *record,
 			   const struct process *process)
 {
 	const struct collect_options *options = &collect->options;
-	struct label items[SERIES_LABELS_MAX + LABELS_MAX];
+	struct label_list list = { .len = 0 };
 	struct container_names names;
-	size_t len = 0, before = collect->set.series.len;
+	size_t before = collect->set.series.len;
 
-	add_label(items, &len, "node", options->node);
-	add_label(items, &len, "comm", comm_text(record->comm));
+	add_label(&list, "node", options->node);
+	add_label(&list, "comm", comm_text(record->comm));
 	if (process && process->image)
-		add_label(items, &len, "exe", str_from(process->image->exe));
+		add_label(&list, "exe", str_from(process->image->exe));
 	if (process && process->cgroup) {
-		add_label(items, &len, "cgroup", process->cgroup->names.path);
-		add_label(items, &len, "container_id", process->cgroup->names.container_id);
-		add_label(items, &len, "unit", process->cgroup->names.unit);
-		add_container(options->containers, process->cgroup->names.container_id, &names,
-			      items, &len);
+		add_label(&list, "cgroup", process->cgroup->names.path);
+		add_label(&list, "container_id", process->cgroup->names.container_id);
+		add_label(&list, "unit", process->cgroup->names.unit);
+		add_container(&list, options->containers, process->cgroup->names.container_id,
+			      &names);
 	}
 	for (size_t i = 0; i < options->external.len && i < LABELS_MAX; i++)
-		items[len++] = options->external.items[i];
+		list.items[list.len++] = options->external.items[i];
 
-	struct labels labels = labels_of(items, len);
+	struct labels labels = labels_of(list.items, list.len);
 	uint32_t index =
 		sample_set_series(&collect->set, STR(PROFILE_TYPE_CPU), labels, options->period_ns);
 
@@ -216,15 +225,15 @@ static uint32_t add_series(struct collect *collect, const struct sample_record *
 static uint32_t add_sample_labels(struct collect *collect, const struct sample_record *record)
 {
 	char pid[NUMBER_MAX], tid[NUMBER_MAX], cpu[NUMBER_MAX];
-	struct label items[SAMPLE_LABELS];
-	size_t len = 0, before = collect->set.label_sets.len;
+	struct label_list list = { .len = 0 };
+	size_t before = collect->set.label_sets.len;
 
-	add_label(items, &len, "pid", number_text(pid, record->tgid));
-	add_label(items, &len, "thread_id", number_text(tid, record->tid));
-	add_label(items, &len, "thread_name", comm_text(record->thread_comm));
-	add_label(items, &len, "cpu", number_text(cpu, record->cpu));
+	add_label(&list, "pid", number_text(pid, record->tgid));
+	add_label(&list, "thread_id", number_text(tid, record->tid));
+	add_label(&list, "thread_name", comm_text(record->thread_comm));
+	add_label(&list, "cpu", number_text(cpu, record->cpu));
 
-	struct labels labels = labels_of(items, len);
+	struct labels labels = labels_of(list.items, list.len);
 	uint32_t index = sample_set_labels(&collect->set, labels);
 
 	if (index == before)

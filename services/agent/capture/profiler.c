@@ -10,6 +10,8 @@
 
 #include <inttypes.h>
 
+enum { SCAN_PROCESSES_PER_ROUND = 32 }; /* of the first scan: a second for 128 processes */
+
 #define TRUNCATED_BY(end) (TRUNCATED_USER + (end)-USER_END_TOO_DEEP)
 
 const char *const profiler_truncation_names[TRUNCATED_COUNT] = {
@@ -48,7 +50,8 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 			err, ERR_INVALID,
 			"the agent is in a pid namespace of its own and cannot identify processes; "
 			"start it in the host's (docker run --pid=host, hostPID: true)");
-	if (!host_cpus(&profiler->arena, &profiler->cpus, &profiler->cpu_count, err))
+	if (!host_cpus(HOST_CPUS_ONLINE, &profiler->arena, &profiler->cpus, &profiler->cpu_count,
+		       err))
 		return false;
 
 	struct sampler_options sampler = { .hz = options->hz,
@@ -62,7 +65,10 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 	       kernel_check_explain(err);
 }
 
-/* Sideband events are recorded before /proc is read, so no process is missed. Sampling starts last.
+/*
+ * Sideband events are recorded before /proc is read, so no process is missed. Sampling does not
+ * wait for the names of the kernel's functions nor for /proc: what a sample needs is read when the
+ * sample is processed.
  */
 bool profiler_open(struct profiler *profiler, const struct profiler_options *options,
 		   struct err *err)
@@ -76,12 +82,12 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 						.external = options->external,
 						.period_ns = NS_PER_SECOND / options->hz,
 						.containers = options->containers });
-	if (!open_kernel_side(profiler, options, err) ||
-	    !kernel_symbols_open(&profiler->kernel, err)) {
+	if (!kernel_symbols_open(&profiler->kernel, err) ||
+	    !open_kernel_side(profiler, options, err)) {
 		profiler_close(profiler);
 		return false;
 	}
-	process_table_scan(&profiler->processes);
+	process_table_first_scan(&profiler->processes);
 	profiler->round_ns = clock_monotonic_ns();
 	profiler->scanned_ms = profiler->round_ns / NS_PER_MS;
 	profiler_next_interval(profiler);
@@ -118,6 +124,7 @@ static void queue_sample(void *self, const struct sample_record *record, size_t 
 {
 	struct profiler *profiler = self;
 
+	process_table_expect(&profiler->processes, record);
 	if (record->flags & SAMPLE_CONTINUES)
 		timeline_add_stack(&profiler->timeline, record);
 	else
@@ -238,6 +245,7 @@ void profiler_drain(struct profiler *profiler)
 	drain(profiler, profiler->round_ns);
 	profiler->round_ns = began_ns;
 	process_table_retire(&profiler->processes, began_ns - EXITED_KEPT_MS * NS_PER_MS);
+	process_table_scan_more(&profiler->processes, SCAN_PROCESSES_PER_ROUND);
 	rescan_after_loss(profiler);
 	unwind_loader_round(&profiler->unwind);
 }
@@ -278,7 +286,7 @@ static void follow_cpus(struct profiler *profiler)
 	uint32_t *cpus;
 	size_t count;
 
-	if (!host_cpus(&arena, &cpus, &count, &err) ||
+	if (!host_cpus(HOST_CPUS_ONLINE, &arena, &cpus, &count, &err) ||
 	    (count == profiler->cpu_count &&
 	     memcmp(cpus, profiler->cpus, count * sizeof(*cpus)) == 0)) {
 		arena_free(&arena);

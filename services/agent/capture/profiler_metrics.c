@@ -75,6 +75,15 @@ static struct metric shipped = {
 	.values = shipped_fates,
 	.value_count = ARRAY_LEN(shipped_fates),
 };
+static struct metric stack_parts = {
+	.name = "decima_agent_stack_parts_dropped_total",
+	.kind = METRIC_COUNTER,
+	.help = "Continuation records of shipped stacks that were dropped, by reason; the stack is "
+		"walked as far as its bytes reach.",
+	.label = "reason",
+	.values = timeline_stack_drop_names,
+	.value_count = STACK_DROP_COUNT,
+};
 static struct metric walked_by = {
 	.name = "decima_agent_user_stacks_total",
 	.kind = METRIC_COUNTER,
@@ -127,9 +136,18 @@ struct metric *const profiler_metrics[] = {
 	&opened,         &unreadable,     &symbols,
 	&unnamed,        &shipped,        &walked_by,
 	&deferred,       &deferred_bytes, &deferred_rejected,
-	&deferred_ended,
+	&deferred_ended, &stack_parts,
 };
 const size_t profiler_metric_count = ARRAY_LEN(profiler_metrics);
+
+void profiler_metrics_count(struct profiler *profiler)
+{
+	struct profiler_counts counts = profiler_counts_get(profiler);
+
+	metric_set(&sampled, (int64_t)counts.loss_counters.sampled);
+	for (size_t i = 0; i < LOSS_IN_PROFILER_COUNT; i++)
+		metric_set_at(&lost, i, (int64_t)counts.loss_counters.lost[i]);
+}
 
 void profiler_metrics_update(struct profiler *profiler)
 {
@@ -137,13 +155,13 @@ void profiler_metrics_update(struct profiler *profiler)
 	struct profiler_counts counts = profiler_counts_get(profiler);
 
 	unwind_loader_measure(&profiler->unwind);
-	metric_set(&sampled, (int64_t)counts.loss_counters.sampled);
-	for (size_t i = 0; i < LOSS_IN_PROFILER_COUNT; i++)
-		metric_set_at(&lost, i, (int64_t)counts.loss_counters.lost[i]);
+	profiler_metrics_count(profiler);
 	for (size_t i = 0; i < TRUNCATED_COUNT; i++)
 		metric_set_at(&truncated, i, (int64_t)counts.truncated[i]);
 	metric_set_at(&shipped, 0, (int64_t)counts.stacks_shipped);
 	metric_set_at(&shipped, 1, (int64_t)counts.stacks_not_shipped);
+	for (size_t i = 0; i < STACK_DROP_COUNT; i++)
+		metric_set_at(&stack_parts, i, (int64_t)profiler->timeline.dropped_stacks[i]);
 	for (size_t i = 0; i < COLLECT_STEP_COUNT; i++)
 		metric_set_at(&walked_by, i, (int64_t)profiler->collect.steps[i]);
 	metric_set(&deferred, (int64_t)profiler->deferred.count);
@@ -156,7 +174,7 @@ void profiler_metrics_update(struct profiler *profiler)
 	metric_set(&events, (int64_t)profiler->sideband.records);
 	metric_set(&events_lost,
 		   (int64_t)(profiler->sideband.lost + profiler->timeline.dropped_events));
-	metric_set(&processes, (int64_t)table->count);
+	metric_set(&processes, (int64_t)table->by_pid.len);
 	metric_set(&mappings, (int64_t)process_table_mappings(table));
 	metric_set(&scanned, (int64_t)table->scanned);
 	metric_set_at(&over_limit, 0, (int64_t)table->over_limit);
@@ -164,7 +182,7 @@ void profiler_metrics_update(struct profiler *profiler)
 	metric_set_at(&over_limit, 2, (int64_t)table->executables.over_limit);
 	metric_set_at(&over_limit, 3, (int64_t)profiler->kernel.over_limit);
 	metric_set_at(&over_limit, 4, (int64_t)table->maps_truncated);
-	metric_set(&executables, (int64_t)table->executables.count);
+	metric_set(&executables, (int64_t)table->executables.by_id.len);
 	metric_set(&opened, (int64_t)table->executables.opened);
 	metric_set(&unreadable, (int64_t)table->executables.unreadable);
 	metric_set(&symbols, (int64_t)profiler->kernel.count);

@@ -6,6 +6,12 @@
 
 enum { TIMELINE_SAMPLE = 1u << 31 };
 
+const char *const timeline_stack_drop_names[STACK_DROP_COUNT] = {
+	[STACK_NO_SAMPLE] = "stack_part_no_sample",
+	[STACK_GAP] = "stack_part_gap",
+	[STACK_TIMELINE_FULL] = "stack_part_timeline_full",
+};
+
 static struct arena *arena_of(struct timeline *timeline)
 {
 	return &timeline->arenas[timeline->current];
@@ -78,8 +84,18 @@ void timeline_add_stack(struct timeline *timeline, const struct sample_record *r
 	struct arena *arena = arena_of(timeline);
 	struct timeline_item *item = continued_by(timeline, record);
 
-	if (!item || !is_contiguous(item->what, record) || arena->size > TIMELINE_BYTES_MAX)
+	enum timeline_stack_drop drop = STACK_DROP_COUNT;
+
+	if (!item)
+		drop = STACK_NO_SAMPLE;
+	else if (!is_contiguous(item->what, record))
+		drop = STACK_GAP;
+	else if (arena->size > TIMELINE_BYTES_MAX)
+		drop = STACK_TIMELINE_FULL;
+	if (drop != STACK_DROP_COUNT) {
+		timeline->dropped_stacks[drop]++;
 		return;
+	}
 
 	size_t before = sample_bytes(item->what), more = record->stack_bytes;
 	char *whole = arena_alloc(arena, before + more, 1, _Alignof(struct sample_record));

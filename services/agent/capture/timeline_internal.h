@@ -24,8 +24,18 @@ struct timeline_item {
 	const void *what; /* a struct sample_record or a struct sideband_record, in the arena */
 };
 
+/* Why a continuation record was dropped; the sample keeps its shorter stack. */
+enum timeline_stack_drop {
+	STACK_NO_SAMPLE,     /* its sample is not waiting: it was lost, or processed already */
+	STACK_GAP,           /* it does not follow what is there, or exceeds the limit of a stack */
+	STACK_TIMELINE_FULL, /* the memory limit was reached */
+	STACK_DROP_COUNT
+};
+extern const char *const timeline_stack_drop_names[STACK_DROP_COUNT];
+
 struct timeline {
-	uint64_t dropped_events, dropped_samples; /* cumulative: the memory limit was reached */
+	uint64_t dropped_events, dropped_samples;  /* cumulative: the memory limit was reached */
+	uint64_t dropped_stacks[STACK_DROP_COUNT]; /* cumulative */
 	/* private */
 	struct arena arenas[2]; /* of the current round, and of the previous one */
 	int current;
@@ -49,8 +59,7 @@ void timeline_add_sample(struct timeline *timeline, const struct sample_record *
 
 /*
  * Appends the stack bytes of a continuation record (SAMPLE_CONTINUES) to its sample, which was
- * added before. The record is dropped, without a count, if it continues no waiting sample or if a
- * limit is reached; the sample then keeps its shorter stack.
+ * added before, or drops the record and counts why.
  */
 void timeline_add_stack(struct timeline *timeline, const struct sample_record *record);
 

@@ -10,7 +10,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <signal.h>
 
 enum { MODULES_PART_BYTES = 4096, LINE_MAX_BYTES = 1024 };
 
@@ -19,24 +19,28 @@ struct kernel_symbols_dynamic {
 	char *name;
 };
 
-static bool read_table(struct kallsyms *table, bool *ret_truncated, struct err *err)
+static bool begin_load(struct kernel_symbols_load *load, struct err *err)
 {
-	FILE *file = fopen("/proc/kallsyms", "re");
+	*load = (struct kernel_symbols_load){ .file = fopen("/proc/kallsyms", "re") };
+	return load->file || err_errno(err, "open /proc/kallsyms");
+}
+
+static void *run_load(void *self)
+{
+	struct kernel_symbols_load *load = self;
 	char line[LINE_MAX_BYTES];
 	uint64_t bytes = 0;
 
-	if (!file)
-		return err_errno(err, "open /proc/kallsyms");
-	while (bytes < KALLSYMS_BYTES_MAX && fgets(line, sizeof(line), file)) {
+	while (bytes < KALLSYMS_BYTES_MAX && fgets(line, sizeof(line), load->file)) {
 		str text = str_trim(str_from(line));
 
 		bytes += text.len;
-		kallsyms_add(table, text);
+		kallsyms_add(&load->table, text);
 	}
-	fclose(file);
-	*ret_truncated = bytes >= KALLSYMS_BYTES_MAX;
-	kallsyms_finish(table);
-	return true;
+	fclose(TAKE(load->file));
+	load->is_truncated = bytes >= KALLSYMS_BYTES_MAX;
+	kallsyms_finish(&load->table);
+	return NULL;
 }
 
 /* 0 if the kernel has no modules. */
@@ -52,34 +56,49 @@ static uint64_t hash_of_modules(void)
 	return hash;
 }
 
-static bool load(struct kernel_symbols *symbols, struct err *err)
+static void use_load(struct kernel_symbols *symbols, const struct kernel_symbols_load *load)
 {
-	struct kallsyms table = { 0 };
-	bool is_truncated;
-
-	symbols->loaded_ms = clock_monotonic_ns() / NS_PER_MS;
 	symbols->missed = false;
-	if (!read_table(&table, &is_truncated, err)) {
-		kallsyms_done(&table);
-		return false;
-	}
-	symbols->over_limit += is_truncated;
+	symbols->over_limit += load->is_truncated;
 	kallsyms_done(&symbols->table);
-	symbols->table = table;
-	symbols->hidden = table.count == 0;
-	symbols->count = table.count + symbols->dynamic_count;
-	return true;
+	symbols->table = load->table;
+	symbols->hidden = load->table.count == 0;
+	symbols->count = load->table.count + symbols->dynamic_count;
 }
 
 bool kernel_symbols_open(struct kernel_symbols *symbols, struct err *err)
 {
-	*symbols = (struct kernel_symbols){ .modules_hash = hash_of_modules() };
-	if (!load(symbols, err))
+	sigset_t all, before;
+
+	*symbols = (struct kernel_symbols){ .modules_hash = hash_of_modules(),
+					    .loaded_ms = clock_monotonic_ns() / NS_PER_MS,
+					    .is_loading = true };
+	if (!begin_load(&symbols->first, err)) {
+		symbols->is_loading = false;
 		return false;
+	}
+	/* Signals are the main thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	symbols->has_thread =
+		pthread_create(&symbols->thread, NULL, run_load, &symbols->first) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!symbols->has_thread)
+		run_load(&symbols->first);
+	return true;
+}
+
+static void wait_loaded(struct kernel_symbols *symbols)
+{
+	if (!symbols->is_loading)
+		return;
+	if (symbols->has_thread)
+		pthread_join(symbols->thread, NULL);
+	symbols->is_loading = false;
+	use_load(symbols, &symbols->first);
 	if (symbols->hidden)
 		log_warn("kernel frames have no names: the kernel hides its addresses",
 			 "reason=\"kernel.kptr_restrict is 2, or CAP_SYSLOG is missing\"");
-	return true;
 }
 
 static void free_dynamic(struct kernel_symbols *symbols, size_t at)
@@ -92,6 +111,7 @@ static void free_dynamic(struct kernel_symbols *symbols, size_t at)
 
 void kernel_symbols_close(struct kernel_symbols *symbols)
 {
+	wait_loaded(symbols);
 	while (symbols->dynamic_count)
 		free_dynamic(symbols, symbols->dynamic_count - 1);
 	free(symbols->dynamic);
@@ -136,17 +156,25 @@ void kernel_symbols_apply(struct kernel_symbols *symbols, const struct sideband_
 
 void kernel_symbols_refresh(struct kernel_symbols *symbols)
 {
-	uint64_t hash = hash_of_modules();
-	uint64_t age_ms = clock_monotonic_ns() / NS_PER_MS - symbols->loaded_ms;
+	struct kernel_symbols_load load;
+	uint64_t hash, now_ms = clock_monotonic_ns() / NS_PER_MS;
 	struct err err;
 
-	if (symbols->hidden || age_ms < KALLSYMS_REFRESH_MS ||
-	    (hash == symbols->modules_hash && !symbols->missed))
+	if (symbols->hidden || now_ms - symbols->loaded_ms < KALLSYMS_REFRESH_MS)
+		return;
+	wait_loaded(symbols);
+	hash = hash_of_modules();
+	if (hash == symbols->modules_hash && !symbols->missed)
 		return;
 	symbols->modules_hash = hash;
+	symbols->loaded_ms = now_ms;
 	symbols->reloads++;
-	if (!load(symbols, &err))
+	if (!begin_load(&load, &err)) {
 		log_warn("kernel symbols were not refreshed", "error=\"%s\"", err.msg);
+		return;
+	}
+	run_load(&load);
+	use_load(symbols, &load);
 }
 
 struct kernel_symbol kernel_symbols_find(struct kernel_symbols *symbols, uint64_t address)
@@ -155,6 +183,7 @@ struct kernel_symbol kernel_symbols_find(struct kernel_symbols *symbols, uint64_
 					.module = STR("[kernel.kallsyms]") };
 	size_t at = dynamic_after(symbols, address);
 
+	wait_loaded(symbols);
 	if (at < symbols->dynamic_count && symbols->dynamic[at].address <= address)
 		return (struct kernel_symbol){ .name = str_from(symbols->dynamic[at].name),
 					       .module = STR("[bpf]") };

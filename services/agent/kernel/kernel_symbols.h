@@ -5,13 +5,18 @@
  * Kernel frames are symbolized in the agent, because only this host knows its kernel's addresses,
  * and only while it runs. The table is read from /proc/kallsyms. Sideband events report BPF
  * programs and trampolines that come and go. The table is read again after a change of
- * /proc/modules or after an unknown address. Agent thread only.
+ * /proc/modules or after an unknown address. At the start a thread of its own reads it, so that
+ * sampling can begin; the first search waits for its end. Agent thread only. The struct must not
+ * move until kernel_symbols_close().
  */
 #pragma once
 
 #include "agent/kernel/kallsyms_internal.h"
 #include "agent/process/sideband_record.h"
 #include "base/err.h"
+
+#include <pthread.h>
+#include <stdio.h>
 
 struct kernel_symbols_dynamic;
 
@@ -25,10 +30,18 @@ struct kernel_symbols {
 	size_t dynamic_count;
 	uint64_t modules_hash, loaded_ms;
 	bool missed;
+	/* The first load. The thread writes `first` alone. */
+	pthread_t thread;
+	bool is_loading, has_thread;
+	struct kernel_symbols_load {
+		FILE *file;
+		struct kallsyms table;
+		bool is_truncated;
+	} first;
 };
 
-/* Reads the table. ERR_IO, ERR_NOT_FOUND: /proc/kallsyms cannot be opened; there is nothing to
- * close. If the kernel hides its addresses, a warning is logged, and the result is true. */
+/* Begins to read the table. ERR_IO, ERR_NOT_FOUND: /proc/kallsyms cannot be opened; there is
+ * nothing to close. If the kernel hides its addresses, a warning is logged later. */
 bool kernel_symbols_open(struct kernel_symbols *symbols, struct err *err) MUST_CHECK;
 
 /* Frees the memory. Accepts a zeroed struct. */

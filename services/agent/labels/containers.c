@@ -11,7 +11,6 @@ struct container {
 	struct container_names names;
 	uint64_t list; /* sequence number of the last list that had it */
 	uint64_t gone; /* 0: not removed; else the sequence number of its removal */
-	struct container *next;
 };
 
 void containers_init(struct containers *containers)
@@ -22,23 +21,24 @@ void containers_init(struct containers *containers)
 
 void containers_done(struct containers *containers)
 {
-	for (size_t i = 0; i < CONTAINERS_BUCKETS; i++)
-		for (struct container *next, *at = containers->buckets[i]; at; at = next) {
-			next = at->next;
-			free(at);
-		}
+	index_for_each(&containers->by_id, at)
+		free(*at);
+	index_done(&containers->by_id);
 	pthread_mutex_destroy(&containers->lock);
 	*containers = (struct containers){ 0 };
 }
 
-/* The link that points to the container, or to NULL where it would be inserted. */
-static struct container **link_of(struct containers *containers, str id)
+static uint64_t hash_of(const char *id)
 {
-	struct container **at = &containers->buckets[hash_64(id) % CONTAINERS_BUCKETS];
+	return hash_seeded((str){ id, ID_LEN }, hash_seed());
+}
 
-	while (*at && memcmp((*at)->id, id.ptr, ID_LEN) != 0)
-		at = &(*at)->next;
-	return at;
+static struct container *find(struct containers *containers, const char *id)
+{
+	struct container **found = index_find(&containers->by_id, hash_of(id), each,
+					      memcmp(each->id, id, ID_LEN) == 0);
+
+	return found ? *found : NULL;
 }
 
 static void copy_text(char *to, str from)
@@ -64,42 +64,34 @@ static void set_gone(struct containers *containers, struct container *container,
 /* Evict the container that was removed first. */
 static void drop_oldest(struct containers *containers)
 {
-	struct container **oldest = NULL;
+	struct container *oldest = NULL;
 
-	for (size_t i = 0; i < CONTAINERS_BUCKETS; i++)
-		for (struct container **at = &containers->buckets[i]; *at; at = &(*at)->next)
-			if ((*at)->gone && (!oldest || (*at)->gone < (*oldest)->gone))
-				oldest = at;
+	index_for_each(&containers->by_id, at)
+		if ((*at)->gone && (!oldest || (*at)->gone < oldest->gone))
+			oldest = *at;
 	if (!oldest)
 		return;
-
-	struct container *gone = *oldest;
-
-	*oldest = gone->next;
-	free(gone);
-	containers->count--;
+	index_remove(&containers->by_id,
+		     index_find(&containers->by_id, hash_of(oldest->id), each, each == oldest));
+	free(oldest);
 	containers->gone_count--;
 }
 
 static bool put(struct containers *containers, const struct docker_container *container)
 {
-	struct container **at = link_of(containers, container->id);
+	struct container *kept = find(containers, container->id.ptr);
 
-	if (!*at && container->is_gone)
+	if (!kept && container->is_gone)
 		return true;
-	if (!*at) {
-		if (containers->count >= CONTAINERS_MAX)
+	if (!kept) {
+		if (containers->by_id.len >= CONTAINERS_MAX)
 			drop_oldest(containers);
-		if (containers->count >= CONTAINERS_MAX)
+		if (containers->by_id.len >= CONTAINERS_MAX)
 			return false;
-		at = link_of(containers, container->id); /* the eviction may have changed it */
-		*at = heap_new(struct container);
-		memcpy((*at)->id, container->id.ptr, ID_LEN);
-		containers->count++;
+		kept = heap_new(struct container);
+		memcpy(kept->id, container->id.ptr, ID_LEN);
+		*index_at(NULL, &containers->by_id, hash_of(kept->id), each, each == kept) = kept;
 	}
-
-	struct container *kept = *at;
-
 	kept->list = containers->list;
 	set_gone(containers, kept, container->is_gone);
 	if (containers->gone_count > CONTAINERS_GONE_MAX)
@@ -131,10 +123,9 @@ void containers_list_begin(struct containers *containers)
 void containers_list_end(struct containers *containers)
 {
 	pthread_mutex_lock(&containers->lock);
-	for (size_t i = 0; i < CONTAINERS_BUCKETS; i++)
-		for (struct container *at = containers->buckets[i]; at; at = at->next)
-			if (at->list != containers->list)
-				set_gone(containers, at, true);
+	index_for_each(&containers->by_id, at)
+		if ((*at)->list != containers->list)
+			set_gone(containers, *at, true);
 	while (containers->gone_count > CONTAINERS_GONE_MAX)
 		drop_oldest(containers);
 	pthread_mutex_unlock(&containers->lock);
@@ -146,7 +137,7 @@ bool containers_find(struct containers *containers, str id, struct container_nam
 		return false;
 	pthread_mutex_lock(&containers->lock);
 
-	const struct container *found = *link_of(containers, id);
+	const struct container *found = find(containers, id.ptr);
 
 	if (found)
 		*ret_names = found->names;
@@ -157,7 +148,7 @@ bool containers_find(struct containers *containers, str id, struct container_nam
 size_t containers_count(struct containers *containers)
 {
 	pthread_mutex_lock(&containers->lock);
-	size_t count = containers->count - containers->gone_count;
+	size_t count = containers->by_id.len - containers->gone_count;
 	pthread_mutex_unlock(&containers->lock);
 	return count;
 }

@@ -10,6 +10,7 @@
 
 #include "agent/agent_limits.h"
 #include "agent/labels/docker_object_internal.h"
+#include "base/index.h"
 
 #include <pthread.h>
 
@@ -18,13 +19,11 @@ struct container_names {
 		compose_service[CONTAINER_TEXT_MAX], compose_project[CONTAINER_TEXT_MAX];
 };
 
-enum { CONTAINERS_BUCKETS = 1024 };
-
 struct containers {
 	/* private */
 	pthread_mutex_t lock;
-	struct container *buckets[CONTAINERS_BUCKETS];
-	size_t count, gone_count;
+	INDEX(struct container *) by_id;
+	size_t gone_count;
 	uint64_t list, gone; /* sequence numbers: of the current list, of the last removal */
 };
 

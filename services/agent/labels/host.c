@@ -38,15 +38,17 @@ bool host_cpus_parse(str text, struct arena *arena, uint32_t **ret_cpus, size_t 
 	return true;
 }
 
-bool host_cpus(struct arena *arena, uint32_t **ret_cpus, size_t *ret_count, struct err *err)
+bool host_cpus(const char *path, struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
+	       struct err *err)
 {
-	static const char path[] = "/sys/devices/system/cpu/online";
-	char text[CPU_TEXT_MAX];
+	char text[CPU_TEXT_MAX + 1];
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text));
 
 	if (len < 0)
 		return err_errno(err, "read %s", path);
+	if (len > CPU_TEXT_MAX)
+		return err_set(err, ERR_LIMIT, "%s has more than %d bytes", path, CPU_TEXT_MAX);
 	return host_cpus_parse((str){ text, (size_t)len }, arena, ret_cpus, ret_count, err);
 }
 

@@ -17,10 +17,13 @@
  */
 bool host_cpus_parse(str text, struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
 		     struct err *err) MUST_CHECK;
-/* The numbers of the online CPUs, from /sys/devices/system/cpu/online, in an array in the arena.
- * ERR_IO, ERR_NOT_FOUND: the file cannot be read. ERR_INVALID as above. */
-bool host_cpus(struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
+
+/* The CPUs that the file lists, in an array in the arena. ERR_IO, ERR_NOT_FOUND: the file cannot be
+ * read. ERR_LIMIT: it is too long. ERR_INVALID as above. */
+bool host_cpus(const char *path, struct arena *arena, uint32_t **ret_cpus, size_t *ret_count,
 	       struct err *err) MUST_CHECK;
+
+#define HOST_CPUS_ONLINE "/sys/devices/system/cpu/online"
 
 /* The maximum number of frames that the kernel records per stack (kernel.perf_event_max_stack); 127
  * if the setting cannot be read. */

@@ -9,78 +9,73 @@
 
 #include <sys/sysmacros.h>
 
-static struct executable **bucket_of_id(struct executable_cache *cache, str build_id)
+static uint64_t hash_of_id(str build_id)
 {
-	return &cache->by_id[hash_64(build_id) % EXECUTABLE_BUCKETS];
+	return hash_seeded(build_id, hash_seed());
 }
 
-static struct executable **bucket_of_file(struct executable_cache *cache,
-					  const struct executable_key *key)
+static uint64_t hash_of_file(const struct executable_key *key)
 {
-	return &cache->by_file[(key->device * 31 + key->inode) % EXECUTABLE_BUCKETS];
+	return hash_seeded_u64(key->device * 31 + key->inode, hash_seed());
 }
 
 static struct executable *find_by_id(struct executable_cache *cache, str build_id)
 {
-	struct executable *found = build_id.len ? *bucket_of_id(cache, build_id) : NULL;
+	struct executable **found = build_id.len
+					    ? index_find(&cache->by_id, hash_of_id(build_id), each,
+							 str_eq(str_from(each->build_id), build_id))
+					    : NULL;
 
-	while (found && !str_eq(str_from(found->build_id), build_id))
-		found = found->next_of_id;
-	return found;
+	return found ? *found : NULL;
 }
 
 static struct executable *find_by_file(struct executable_cache *cache,
 				       const struct executable_key *key)
 {
-	struct executable *found = key->inode ? *bucket_of_file(cache, key) : NULL;
+	struct executable **found = key->inode
+					    ? index_find(&cache->by_file, hash_of_file(key), each,
+							 memcmp(&each->key, key, sizeof(*key)) == 0)
+					    : NULL;
 
-	while (found && memcmp(&found->key, key, sizeof(*key)) != 0)
-		found = found->next_of_file;
-	return found;
+	return found ? *found : NULL;
+}
+
+/* Files without a build id are in the index too, to be evicted, and are spread by their address. */
+static uint64_t place_of(const struct executable *executable)
+{
+	return executable->build_id[0] ? hash_of_id(str_from(executable->build_id))
+				       : hash_seeded_u64((uintptr_t)executable, hash_seed());
 }
 
 static void link_id(struct executable_cache *cache, struct executable *executable)
 {
-	struct executable **bucket = bucket_of_id(cache, str_from(executable->build_id));
-
-	executable->next_of_id = *bucket;
-	*bucket = executable;
+	*index_at(NULL, &cache->by_id, place_of(executable), each, each == executable) = executable;
 }
 
 static void unlink_id(struct executable_cache *cache, struct executable *gone)
 {
-	struct executable **at = bucket_of_id(cache, str_from(gone->build_id));
-
-	while (*at && *at != gone)
-		at = &(*at)->next_of_id;
-	if (*at)
-		*at = gone->next_of_id;
+	index_remove(&cache->by_id, index_find(&cache->by_id, place_of(gone), each, each == gone));
 }
 
 static void unlink_file(struct executable_cache *cache, struct executable *gone)
 {
-	struct executable **at = bucket_of_file(cache, &gone->key);
+	struct executable **found =
+		index_find(&cache->by_file, hash_of_file(&gone->key), each, each == gone);
 
-	while (*at && *at != gone)
-		at = &(*at)->next_of_file;
-	if (*at)
-		*at = gone->next_of_file;
+	if (found)
+		index_remove(&cache->by_file, found);
 }
 
 /* Sets the file key of an executable. It may have had another: the file was a copy, or the same
- * file through another mount. */
+ * file through another mount. If two executables have the same key, the later one is found. */
 static void link_file(struct executable_cache *cache, struct executable *executable,
 		      const struct executable_key *key)
 {
 	unlink_file(cache, executable);
 	executable->key = *key;
-	if (!key->inode)
-		return;
-
-	struct executable **bucket = bucket_of_file(cache, key);
-
-	executable->next_of_file = *bucket;
-	*bucket = executable;
+	if (key->inode)
+		*index_at(NULL, &cache->by_file, hash_of_file(key), each,
+			  memcmp(&each->key, key, sizeof(*key)) == 0) = executable;
 }
 
 static void forget(struct executable_cache *cache, struct executable *executable)
@@ -103,12 +98,11 @@ static bool make_room(struct executable_cache *cache)
 {
 	struct executable *oldest = NULL;
 
-	if (cache->count < EXECUTABLES_MAX)
+	if (cache->by_id.len < EXECUTABLES_MAX)
 		return true;
-	for (size_t i = 0; i < EXECUTABLE_BUCKETS; i++)
-		for (struct executable *at = cache->by_id[i]; at; at = at->next_of_id)
-			if (!at->references && (!oldest || at->used < oldest->used))
-				oldest = at;
+	index_for_each(&cache->by_id, at)
+		if (!(*at)->references && (!oldest || (*at)->used < oldest->used))
+			oldest = *at;
 	if (!oldest) {
 		cache->over_limit++;
 		return false;
@@ -117,7 +111,6 @@ static bool make_room(struct executable_cache *cache)
 	unlink_file(cache, oldest);
 	forget(cache, oldest);
 	free_executable(oldest);
-	cache->count--;
 	return true;
 }
 
@@ -172,8 +165,7 @@ static struct executable_key key_of_stat(const struct stat *stat)
 	return (struct executable_key){
 		.device = stat->st_dev,
 		.inode = stat->st_ino,
-		.modified_ns = (uint64_t)stat->st_mtim.tv_sec * NS_PER_SECOND +
-			       (uint64_t)stat->st_mtim.tv_nsec,
+		.modified_ns = clock_timespec_ns(stat->st_mtim),
 		.size = (uint64_t)stat->st_size,
 	};
 }
@@ -206,7 +198,6 @@ static struct executable *add_unread(struct executable_cache *cache,
 	link_id(cache, fresh);
 	if (!claim->build_id.len)
 		link_file(cache, fresh, &key);
-	cache->count++;
 	return use(cache, fresh);
 }
 
@@ -236,7 +227,6 @@ static struct executable *add_read(struct executable_cache *cache,
 		fresh = known;
 	} else {
 		link_id(cache, fresh);
-		cache->count++;
 	}
 	link_file(cache, fresh, key);
 	offer(cache, fresh, claim, fd);
@@ -342,14 +332,12 @@ bool executable_cache_left_out(struct executable_cache *cache)
 
 void executable_cache_done(struct executable_cache *cache)
 {
-	for (size_t i = 0; i < EXECUTABLE_BUCKETS; i++)
-		while (cache->by_id[i]) {
-			struct executable *gone = cache->by_id[i];
-
-			cache->by_id[i] = gone->next_of_id;
-			forget(cache, gone);
-			free_executable(gone);
-		}
+	index_for_each(&cache->by_id, at) {
+		forget(cache, *at);
+		free_executable(*at);
+	}
+	index_done(&cache->by_id);
+	index_done(&cache->by_file);
 	if (cache->vdso) {
 		forget(cache, cache->vdso);
 		free_executable(cache->vdso);

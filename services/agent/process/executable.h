@@ -12,6 +12,7 @@
 #pragma once
 
 #include "agent/process/unwind_fields.h"
+#include "base/index.h"
 #include "base/str.h"
 #include "elf/elf_file.h"
 
@@ -37,10 +38,7 @@ struct executable {
 	uint32_t offered; /* a bit for each sink that accepted it */
 	uint64_t used, tried_ms;
 	struct executable_key key;
-	struct executable *next_of_id, *next_of_file;
 };
-
-enum { EXECUTABLE_BUCKETS = 1024 };
 
 struct executable_claim;
 
@@ -65,10 +63,10 @@ struct executable_sink {
 };
 
 struct executable_cache {
-	size_t count;
+	INDEX(struct executable *) by_id;        /* read only its len */
 	uint64_t opened, unreadable, over_limit; /* cumulative */
 	/* private */
-	struct executable *by_id[EXECUTABLE_BUCKETS], *by_file[EXECUTABLE_BUCKETS];
+	INDEX(struct executable *) by_file;
 	struct executable *vdso;
 	struct executable_sink sinks[EXECUTABLE_SINK_COUNT];
 	bool has_left_out; /* a sink had no room for at least one file */

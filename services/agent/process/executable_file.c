@@ -71,6 +71,7 @@ static bool is_mapped_file(enum file_path which, const struct executable_claim *
 int executable_file_open(const struct executable_claim *claim, struct stat *ret_stat)
 {
 	char path[PROC_PATH_MAX];
+	struct stat stat;
 
 	for (enum file_path which = 0; which < PATH_COUNT; which++) {
 		if (!path_in(which, claim, path))
@@ -79,9 +80,10 @@ int executable_file_open(const struct executable_claim *claim, struct stat *ret_
 		/* O_NONBLOCK: the path may now be a pipe without a writer. */
 		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-		if (fd >= 0 && fstat(fd, ret_stat) == 0 &&
-		    is_mapped_file(which, claim, fd, ret_stat))
-			return fd_take(&fd);
+		if (fd < 0 || fstat(fd, &stat) || !is_mapped_file(which, claim, fd, &stat))
+			continue;
+		*ret_stat = stat;
+		return fd_take(&fd);
 	}
 	return -1;
 }

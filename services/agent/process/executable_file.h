@@ -12,8 +12,8 @@
 
 #include <sys/stat.h>
 
-/* Opens the mapped file; the caller closes the descriptor. Sets *ret_stat. -1: the file was not
- * found; *ret_stat is undefined then. */
+/* Opens the mapped file; the caller closes the descriptor. Sets *ret_stat. -1, with *ret_stat
+ * unchanged: the file was not found. */
 int executable_file_open(const struct executable_claim *claim, struct stat *ret_stat) MUST_CHECK;
 
 /*

@@ -5,24 +5,22 @@
 #include "agent/process/process_read_internal.h"
 #include "agent/unwind/unwind_lists.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/heap.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 
-static struct process **bucket_of(struct process_table *table, uint32_t pid)
+static uint64_t hash_of(uint32_t pid)
 {
-	return &table->buckets[pid % PROCESS_BUCKETS];
+	return hash_seeded_u64(pid, hash_seed());
 }
 
 static struct process *find(struct process_table *table, uint32_t pid)
 {
-	struct process *process = *bucket_of(table, pid);
+	struct process **found = index_find(&table->by_pid, hash_of(pid), each, each->pid == pid);
 
-	while (process && process->pid != pid)
-		process = process->next;
-	return process;
+	return found ? *found : NULL;
 }
 
 static void forget_all(struct process_table *table, struct process *process)
@@ -36,14 +34,12 @@ static void forget_all(struct process_table *table, struct process *process)
 
 static void reset(struct process_table *table, struct process *process)
 {
-	struct process *next = process->next;
 	uint32_t pid = process->pid;
 
 	forget_all(table, process);
 	memset(process, 0, sizeof(*process));
 	process->pid = pid;
 	process->threads = 1;
-	process->next = next;
 }
 
 static struct process *find_or_add(struct process_table *table, uint32_t pid)
@@ -52,59 +48,110 @@ static struct process *find_or_add(struct process_table *table, uint32_t pid)
 
 	if (process)
 		return process;
-	if (table->count >= PROCESSES_MAX) {
+	if (table->by_pid.len >= PROCESSES_MAX) {
 		table->over_limit++;
 		return NULL;
 	}
 
-	struct process **bucket = bucket_of(table, pid);
-
 	process = heap_new(struct process);
 	process->pid = pid;
 	process->threads = 1;
-	process->next = *bucket;
-	*bucket = process;
-	table->count++;
+	*index_at(NULL, &table->by_pid, hash_of(pid), each, each->pid == pid) = process;
 	return process;
+}
+
+/* A process that the first scan has not reached is read now, because only its changes are known. */
+static struct process *find_or_read(struct process_table *table, uint32_t pid)
+{
+	struct process *process = find(table, pid);
+
+	if (process)
+		return process;
+	process = find_or_add(table, pid);
+	if (process && table->first_scan) {
+		(void)!process_read(table, process, 0);
+		(void)!process_read_cgroup(process);
+	}
+	return process;
+}
+
+/* The pid of the next process in /proc; 0: there are no more. */
+static uint32_t next_pid(DIR *directory)
+{
+	const struct dirent *entry;
+	uint64_t pid;
+
+	while ((entry = readdir(directory))) /* NOLINT(concurrency-mt-unsafe): ours */
+		if (str_to_u64(str_from(entry->d_name), &pid) && pid && pid <= UINT32_MAX)
+			return (uint32_t)pid;
+	return 0;
+}
+
+static void end_first_scan(struct process_table *table)
+{
+	if (table->first_scan)
+		closedir(TAKE(table->first_scan));
+}
+
+void process_table_first_scan(struct process_table *table)
+{
+	table->first_scan = opendir("/proc");
+}
+
+void process_table_scan_more(struct process_table *table, size_t count)
+{
+	for (; table->first_scan && count; count--) {
+		uint32_t pid = next_pid(table->first_scan);
+
+		if (pid)
+			(void)find_or_read(table, pid);
+		else
+			end_first_scan(table);
+	}
+}
+
+void process_table_expect(struct process_table *table, const struct sample_record *record)
+{
+	if (table->first_scan && !(record->flags & SAMPLE_KERNEL_THREAD))
+		(void)find_or_read(table, record->tgid);
 }
 
 /* Marks processes that the last scan did not find as exited: their exit events were lost. */
 static void mark_missing(struct process_table *table)
 {
-	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
-		for (struct process *at = table->buckets[i]; at; at = at->next) {
-			if (at->exited || at->scan == table->scans)
-				continue;
-			at->exited = true;
-			at->exited_ns = clock_monotonic_ns();
-		}
+	index_for_each(&table->by_pid, at) {
+		struct process *process = *at;
+
+		if (process->exited || process->scan == table->scans)
+			continue;
+		process->exited = true;
+		process->exited_ns = clock_monotonic_ns();
+	}
 }
 
 void process_table_sweep(struct process_table *table)
 {
-	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
-		for (struct process *at = table->buckets[i]; at; at = at->next) {
-			if (at->exited || kill((pid_t)at->pid, 0) == 0 || errno != ESRCH)
-				continue;
-			at->exited = true;
-			at->exited_ns = clock_monotonic_ns();
-		}
+	index_for_each(&table->by_pid, at) {
+		struct process *process = *at;
+
+		if (process->exited || kill((pid_t)process->pid, 0) == 0 || errno != ESRCH)
+			continue;
+		process->exited = true;
+		process->exited_ns = clock_monotonic_ns();
+	}
 }
 
 void process_table_scan(struct process_table *table)
 {
 	DIR *directory = opendir("/proc");
-	struct dirent *entry;
-	uint64_t pid;
+	uint32_t pid;
 
 	if (!directory)
 		return;
+	end_first_scan(table);
 	table->scans++;
-	while ((entry = readdir(directory))) { /* NOLINT(concurrency-mt-unsafe): ours */
-		if (!str_to_u64(str_from(entry->d_name), &pid) || pid > UINT32_MAX)
-			continue;
-
-		struct process *process = find_or_add(table, (uint32_t)pid);
+	while ((pid = next_pid(directory))) {
+		struct process *process = find_or_add(table, pid);
 
 		if (!process || process->exited || !process_read(table, process, 0))
 			continue;
@@ -124,6 +171,8 @@ static void apply_fork(struct process_table *table, const struct sideband_record
 			parent->threads++;
 		return;
 	}
+	if (table->first_scan)
+		parent = find_or_read(table, record->parent_pid);
 
 	struct process *child = find_or_add(table, record->pid);
 
@@ -147,7 +196,7 @@ static bool is_file(str path)
 /* An exec ends the other threads and all mappings; cgroup and parent stay. */
 static void apply_exec(struct process_table *table, const struct sideband_record *record)
 {
-	struct process *process = find_or_add(table, record->pid);
+	struct process *process = find_or_read(table, record->pid);
 
 	if (!process)
 		return;
@@ -175,7 +224,7 @@ static void apply_exit(struct process_table *table, const struct sideband_record
 
 static void apply_map(struct process_table *table, const struct sideband_record *record)
 {
-	struct process *process = find_or_add(table, record->pid);
+	struct process *process = find_or_read(table, record->pid);
 	uint64_t end;
 
 	if (!process || __builtin_add_overflow(record->address, record->length, &end))
@@ -346,32 +395,29 @@ const struct mappings *process_mappings(const struct process *process, uint64_t 
 	return &process->image->mappings;
 }
 
+/* Releases an image that ended before before_ns. False: the process itself did, and is freed. */
+static bool outlives(struct process_table *table, struct process *process, uint64_t before_ns)
+{
+	if (process->before && process->exec_ns < before_ns)
+		process_image_release(TAKE(process->before));
+	if (!process->exited || process->exited_ns >= before_ns)
+		return true;
+	forget_all(table, process);
+	free(process);
+	return false;
+}
+
 void process_table_retire(struct process_table *table, uint64_t before_ns)
 {
-	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
-		for (struct process **at = &table->buckets[i]; *at;) {
-			struct process *process = *at;
-
-			if (process->before && process->exec_ns < before_ns)
-				process_image_release(TAKE(process->before));
-			if (!process->exited || process->exited_ns >= before_ns) {
-				at = &process->next;
-				continue;
-			}
-			*at = process->next;
-			forget_all(table, process);
-			free(process);
-			table->count--;
-		}
+	index_keep(&table->by_pid, each, outlives(table, each, before_ns));
 }
 
 uint64_t process_table_mappings(const struct process_table *table)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
-		for (const struct process *at = table->buckets[i]; at; at = at->next)
-			count += at->image ? at->image->mappings.len : 0;
+	index_for_each(&table->by_pid, at)
+		count += (*at)->image ? (*at)->image->mappings.len : 0;
 	return count;
 }
 
@@ -383,14 +429,12 @@ void process_table_init(struct process_table *table)
 
 void process_table_done(struct process_table *table)
 {
-	for (size_t i = 0; i < PROCESS_BUCKETS; i++)
-		while (table->buckets[i]) {
-			struct process *process = table->buckets[i];
-
-			table->buckets[i] = process->next;
-			forget_all(table, process);
-			free(process);
-		}
+	index_for_each(&table->by_pid, at) {
+		forget_all(table, *at);
+		free(*at);
+	}
+	index_done(&table->by_pid);
+	end_first_scan(table);
 	executable_cache_done(&table->executables);
 	arena_free(&table->scratch);
 	*table = (struct process_table){ 0 };

@@ -17,6 +17,8 @@
 #include "base/map.h"
 #include "bpf/sample.h"
 
+#include <dirent.h>
+
 struct process {
 	uint32_t pid, parent_pid;
 	struct process_image *image;   /* NULL: a kernel thread, or unknown */
@@ -35,20 +37,17 @@ struct process {
 	uint64_t cgroup_id;                       /* of the sample that the cgroup was read for */
 	uint64_t cgroup_read_ms;
 	uint64_t scan; /* number of the last scan of /proc that saw the process */
-	struct process *next;
 };
 
-enum { PROCESS_BUCKETS = 4096 };
-
 struct process_table {
-	size_t count;
+	INDEX(struct process *) by_pid; /* read only its len */
 	uint64_t scanned, over_limit, mappings_over_limit, maps_truncated, reused; /* cumulative */
 	struct executable_cache executables;
 	struct unwind_lists *lists; /* notified of changes of processes; NULL: unused */
 	/* private */
-	struct process *buckets[PROCESS_BUCKETS];
 	struct arena scratch;
 	uint64_t scans;
+	DIR *first_scan; /* NULL: complete */
 };
 
 /* An empty table; initialises `executables` as well. Cannot fail. The caller sets `lists`
@@ -59,7 +58,22 @@ void process_table_init(struct process_table *table);
  * zeroed struct. */
 void process_table_done(struct process_table *table);
 
-/* Reads all processes from /proc: at start, and after events were lost. A process that is not in
+/*
+ * The processes that run at the start, without a pause for all of them: the caller calls
+ * process_table_first_scan() once, when sideband events are recorded, and process_table_scan_more()
+ * again and again. Meanwhile a process is read when its first sample or event comes, and a parent
+ * before its child inherits from it.
+ */
+void process_table_first_scan(struct process_table *table);
+
+/* Reads up to `count` further processes of the first scan; nothing if it is complete. */
+void process_table_scan_more(struct process_table *table, size_t count);
+
+/* A sample of the process waits to be processed. Until the first scan is complete, the process is
+ * read at once: it may end soon, and only its changes are known. */
+void process_table_expect(struct process_table *table, const struct sample_record *record);
+
+/* Reads all processes from /proc, after events were lost. A process that is not in
  * /proc any more is marked as exited. If /proc cannot be read, nothing changes. */
 void process_table_scan(struct process_table *table);
 

@@ -10,6 +10,8 @@
 
 #include "base/base.h"
 
+#include <sys/queue.h>
+
 struct unwind_lists;
 struct process;
 struct process_image;
@@ -66,8 +68,8 @@ struct unwind_list {
 /* The state of a process that BPF programs find by its pid. */
 struct unwind_listing {
 	/* private */
-	struct process_image *image;   /* holds a reference; NULL: not listed */
-	uint64_t start_ns, exec_id;    /* as listed */
-	struct process *newer, *older; /* of the list by last sample */
+	struct process_image *image;    /* holds a reference; NULL: not listed */
+	uint64_t start_ns, exec_id;     /* as listed */
+	TAILQ_ENTRY(process) by_sample; /* of the list by last sample */
 	bool is_pending, recently_remapped;
 };

@@ -91,11 +91,13 @@ bool batch_writer_reported(const struct batch_writer *writer, struct loss_counte
 {
 	const struct agent_status *base = &writer->base;
 
+	if (!writer->has_base)
+		return false;
 	*ret_reported = (struct loss_counters){ .sampled = base->sampled };
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		ret_reported->lost[i] =
 			count_of(base->lost, base->lost_count, str_from(loss_names[i]));
-	return writer->has_base;
+	return true;
 }
 
 void batch_writer_add_unreported(struct batch_writer *writer,

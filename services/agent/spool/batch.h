@@ -48,8 +48,8 @@ void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 /* Frees the memory. Accepts a zeroed struct. */
 void batch_writer_done(struct batch_writer *writer);
 
-/* The counters of the predecessor's last status. False: the status could not be decoded;
- * *ret_reported is 0 then. */
+/* The counters of the predecessor's last status. False, with *ret_reported unchanged: the status
+ * could not be decoded. */
 bool batch_writer_reported(const struct batch_writer *writer,
 			   struct loss_counters *ret_reported) MUST_CHECK;
 

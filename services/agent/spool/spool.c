@@ -4,6 +4,7 @@
 #include "agent/spool/disk_file_internal.h"
 #include "agent/spool/spool_directory_internal.h"
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/failpoint.h"
 #include "base/log.h"
 
@@ -419,14 +420,10 @@ void spool_rejected(struct spool *spool, uint64_t epoch, uint64_t seq)
 void spool_wait(struct spool *spool, uint64_t timeout_ms)
 {
 	uint64_t end_ns = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
-	struct timespec until = {
-		.tv_sec = (time_t)(end_ns / NS_PER_SECOND),
-		.tv_nsec = (long)(end_ns % NS_PER_SECOND),
-	};
 
 	pthread_mutex_lock(&spool->lock);
 	while (!waiting_find(spool))
-		if (pthread_cond_clockwait(&spool->filled, &spool->lock, CLOCK_MONOTONIC, &until))
+		if (!cond_wait(&spool->filled, &spool->lock, end_ns))
 			break;
 	pthread_mutex_unlock(&spool->lock);
 }

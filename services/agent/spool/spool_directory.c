@@ -3,6 +3,7 @@
 #include "agent/spool/spool_directory_internal.h"
 #include "base/clock.h"
 #include "base/directory.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/vec.h"
 
@@ -30,11 +31,8 @@ void spool_entry_add(struct spool *spool, const struct spool_entry *entry)
 {
 	if (spool->entry_count == spool->entry_cap) {
 		size_t cap = spool->entry_cap ? spool->entry_cap * 2 : 64;
-		struct spool_entry *entries = reallocarray(spool->entries, cap, sizeof(*entries));
 
-		if (!entries)
-			abort(); /* out of memory, as in arena */
-		spool->entries = entries;
+		spool->entries = heap_resize(spool->entries, cap, sizeof(*spool->entries));
 		spool->entry_cap = cap;
 	}
 	spool->entries[spool->entry_count++] = *entry;

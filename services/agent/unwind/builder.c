@@ -3,15 +3,16 @@
  * decima-agent-builder - builds unwind tables from untrusted ELF files.
  *
  * The agent starts it when a table is not in the cache, and passes it one ELF file at a time and an
- * empty file to write the table to. It is a process of its own, so that a malformed file which
- * breaks the parser breaks nothing else, and so that its priority and memory can be limited and it
- * can be killed at any time. It ends when its socket is closed.
+ * empty file to write the table to. It parses them in a sandbox ("sandbox/sandbox_child.h"), so a
+ * malformed file that takes it over gets nothing. It ends when its socket is closed.
  */
 #include "agent/agent_limits.h"
 #include "agent/process/executable_file.h"
 #include "agent/unwind/unwind_message_internal.h"
-#include "agent/worker/worker_job.h"
 #include "base/clock.h"
+#include "elf/htlhash.h"
+#include "sandbox/sandbox_child.h"
+#include "sandbox/sandbox_message.h"
 
 #include <stdio.h>
 
@@ -52,21 +53,31 @@ static struct unwind_response_message work(const struct unwind_job_message *job,
 int main(int argc, char **argv)
 {
 	static struct unwind_job_message job;
-	int fds[WORKER_FDS_MAX];
+	struct sandbox_rules rules = { .profile = SANDBOX_PARSER,
+				       .name = UNWIND_BUILDER_NAME,
+				       .address_space_max = UNWIND_BUILDER_MEMORY_MAX,
+				       .file_max = UNWIND_BUILDER_MEMORY_MAX / 2,
+				       .cpu_seconds_max = UNWIND_BUILDER_CPU_SECONDS,
+				       .nice = NICE };
+	int fds[SANDBOX_FDS_MAX];
+	struct err err;
+	htlhash unused;
 
-	if (argc != 2 || strcmp(argv[1], "--for-the-agent") != 0) {
+	if (argc != 2 || !sandbox_uid_parse(argv[1], &rules.uid)) {
 		fputs(UNWIND_BUILDER_NAME ": started by decima-agent only\n", stderr);
 		return 2;
 	}
-	worker_job_restrict(&(struct worker_restrictions){ .data_max = UNWIND_BUILDER_MEMORY_MAX,
-							   .nice = NICE });
-	while (worker_job_receive(&job, sizeof(job), fds) && fds[1] >= 0) {
+	/* libcrypto reads its configuration file at its first use. */
+	(void)!htlhash_of_image(STR(""), &unused, &err);
+	if (!sandbox_enter(&rules))
+		return 1;
+	while (sandbox_message_receive(SANDBOX_SOCKET, &job, sizeof(job), fds) && fds[1] >= 0) {
 		struct unwind_response_message response = work(&job, fds[0], fds[1]);
 
 		close(fds[0]);
 		close(fds[1]);
-		if (!worker_job_respond(&response, sizeof(response)))
-			return 1;
+		if (!sandbox_message_send(SANDBOX_SOCKET, &response, sizeof(response), NULL))
+			break;
 	}
-	return 0;
+	_exit(0);
 }

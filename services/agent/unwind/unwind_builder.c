@@ -126,17 +126,19 @@ static bool fetch(struct unwind_builder *builder, const char *build_id,
 
 static bool ensure_worker(struct unwind_builder *builder)
 {
-	static char only[] = "--for-the-agent";
-	char *argv[] = { NULL, only, NULL };
+	const char *arguments[] = { builder->sandbox_uid, NULL };
+	const struct sandbox_options options = { .program = UNWIND_BUILDER_NAME,
+						 .arguments = arguments,
+						 .cancel = &builder->cancel };
 	struct err err;
 
 	if (builder->worker.pid)
 		return true;
-	if (worker_process_start(&builder->worker, UNWIND_BUILDER_NAME, argv, &err)) {
+	if (sandbox_start(&builder->worker, &options, &err)) {
 		builder->is_missing = false;
 		return true;
 	}
-	if (!builder->is_missing)
+	if (!builder->is_missing && err.code != ERR_CANCELLED)
 		log_error("unwind table builder not started: stacks without frame pointers stay "
 			  "incomplete",
 			  "error=\"%s\"", err.msg);
@@ -155,16 +157,22 @@ static uint32_t build_once(struct unwind_builder *builder, const struct table_jo
 	if (!ensure_worker(builder))
 		return UNWIND_IO;
 
-	const int fds[WORKER_FDS_MAX] = { job->fd, fd };
-	enum worker_reply reply = WORKER_DIED;
+	const int fds[SANDBOX_FDS_MAX] = { job->fd, fd, -1 };
+	enum sandbox_reply reply = SANDBOX_DIED;
 
-	if (worker_process_send(&builder->worker, &message, sizeof(message), fds))
-		reply = worker_process_wait(&builder->worker, UNWIND_BUILD_MS, &builder->cancel,
-					    &result, sizeof(result));
+	if (sandbox_send(&builder->worker, &message, sizeof(message), fds))
+		reply = sandbox_wait(&builder->worker, UNWIND_BUILD_MS, &builder->cancel, &result,
+				     sizeof(result), NULL);
 	builder->used_ns = clock_monotonic_ns();
-	if (reply != WORKER_RESPONDED || result.outcome >= UNWIND_OUTCOME_COUNT) {
-		worker_process_kill(&builder->worker);
-		return reply == WORKER_BUSY ? UNWIND_TIMED_OUT : UNWIND_CRASHED;
+	if (reply == SANDBOX_RESPONDED && result.outcome >= UNWIND_OUTCOME_COUNT)
+		reply = SANDBOX_INVALID;
+	if (reply != SANDBOX_RESPONDED) {
+		enum sandbox_end end = sandbox_stop(&builder->worker, reply);
+
+		if (reply != SANDBOX_CANCELLED)
+			log_warn("unwind table builder ended", "build_id=%s reason=%s",
+				 job->build_id, sandbox_end_names[end]);
+		return reply == SANDBOX_BUSY ? UNWIND_TIMED_OUT : UNWIND_CRASHED;
 	}
 	metric_observe(&built, builder->used_ns - began_ns);
 	metric_add(&rows, result.rows);
@@ -249,10 +257,10 @@ static void *builder_run(void *self)
 			run_job(builder, item);
 		else if (builder->worker.pid && clock_monotonic_ns() - builder->used_ns >=
 							UNWIND_BUILDER_IDLE_MS * NS_PER_MS)
-			worker_process_kill(&builder->worker);
+			sandbox_stop(&builder->worker, SANDBOX_RESPONDED);
 		measure(builder);
 	}
-	worker_process_kill(&builder->worker);
+	sandbox_stop(&builder->worker, SANDBOX_RESPONDED);
 	return NULL;
 }
 
@@ -296,6 +304,8 @@ bool unwind_builder_start(struct unwind_builder *builder,
 	*builder = (struct unwind_builder){ .cancel = { .fd = -1 } };
 	if (!cancel_open(&builder->cancel, err))
 		return false;
+	snprintf(builder->sandbox_uid, sizeof(builder->sandbox_uid), "%" PRIu64,
+		 options->sandbox_uid);
 	unwind_cache_open(&builder->cache, options->state_directory, options->cache_max_bytes);
 	queue_init(&builder->requests, UNWIND_REQUESTS_MAX);
 	queue_init(&builder->responses, UNWIND_REQUESTS_MAX);

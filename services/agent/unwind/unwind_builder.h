@@ -3,21 +3,22 @@
  * unwind_builder - fetches unwind tables: from the cache on disk, or newly built.
  *
  * A thread of this module handles one request at a time. If a table is not in the cache, the thread
- * sends the ELF file to decima-agent-builder, a worker process that it starts on demand and kills
- * when it is idle. Before the source returns a table, its memory is sealed against changes and
- * verified. The functions of unwind_builder_source() never wait.
+ * sends the ELF file to decima-agent-builder, a sandboxed process that it starts on demand and
+ * kills when it is idle. Before the source returns a table, its memory is sealed against changes
+ * and verified. The functions of unwind_builder_source() never wait.
  */
 #pragma once
 
 #include "agent/unwind/unwind_cache_internal.h"
 #include "agent/unwind/unwind_tables_internal.h"
-#include "agent/worker/worker_process.h"
 #include "base/queue.h"
+#include "sandbox/sandbox.h"
 
 /* The options are borrowed during unwind_builder_start() only. */
 struct unwind_builder_options {
 	const char *state_directory; /* NULL: no cache */
 	uint64_t cache_max_bytes;
+	uint64_t sandbox_uid;
 };
 
 struct unwind_builder {
@@ -28,8 +29,9 @@ struct unwind_builder {
 	bool running;
 	/* owned by the thread */
 	struct unwind_cache cache;
-	struct worker_process worker;
-	bool is_missing; /* the builder program; logged once */
+	struct sandbox worker;
+	bool is_missing;      /* the builder program; logged once */
+	char sandbox_uid[24]; /* its argument */
 	uint64_t used_ns;
 };
 

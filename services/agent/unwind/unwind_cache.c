@@ -120,7 +120,7 @@ struct oldest {
 
 static uint64_t used_ns(const struct stat *stat)
 {
-	return (uint64_t)stat->st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)stat->st_mtim.tv_nsec;
+	return clock_timespec_ns(stat->st_mtim);
 }
 
 /* Sums up the sizes anew, since files may have been removed by others. */

@@ -9,6 +9,7 @@ enum { PER_PAGE = UNWIND_PAGE_BYTES / sizeof(struct unwind_mapping), EVICTIONS_A
 void unwind_lists_init(struct unwind_lists *lists, struct unwind_store *store)
 {
 	*lists = (struct unwind_lists){ .store = store };
+	TAILQ_INIT(&lists->by_sample);
 	unwind_slots_init(&lists->slots, store, UNWIND_LISTS_BYTES_MAX);
 }
 
@@ -128,25 +129,6 @@ static bool write_list(struct unwind_lists *lists, struct process_image *image)
 	return true;
 }
 
-static void unlink_listing(struct unwind_lists *lists, struct process *process)
-{
-	struct unwind_listing *listing = &process->listing;
-
-	*(listing->newer ? &listing->newer->listing.older : &lists->newest) = listing->older;
-	*(listing->older ? &listing->older->listing.newer : &lists->oldest) = listing->newer;
-	listing->newer = listing->older = NULL;
-}
-
-static void link_newest(struct unwind_lists *lists, struct process *process)
-{
-	process->listing.older = lists->newest;
-	if (lists->newest)
-		lists->newest->listing.newer = process;
-	else
-		lists->oldest = process;
-	lists->newest = process;
-}
-
 static void release_image(struct unwind_lists *lists, struct process_image *image)
 {
 	if (!--image->list.users)
@@ -162,16 +144,18 @@ static void unlist(struct unwind_lists *lists, struct process *process)
 		return;
 	memory->drop_process(memory->self, process->pid);
 	lists->is_stale = true;
-	unlink_listing(lists, process);
+	TAILQ_REMOVE(&lists->by_sample, process, listing.by_sample);
 	release_image(lists, TAKE(process->listing.image));
 	lists->processes--;
 }
 
 static bool evict_oldest(struct unwind_lists *lists, const struct process *but)
 {
-	if (!lists->oldest || lists->oldest == but)
+	struct process *oldest = TAILQ_LAST(&lists->by_sample, processes_by_sample);
+
+	if (!oldest || oldest == but)
 		return false;
-	unlist(lists, lists->oldest);
+	unlist(lists, oldest);
 	lists->evictions++;
 	return true;
 }
@@ -234,7 +218,7 @@ static void list_process(struct unwind_lists *lists, struct process *process)
 		lists->is_stale = true;
 		release_image(lists, TAKE(listing->image));
 	} else {
-		link_newest(lists, process);
+		TAILQ_INSERT_HEAD(&lists->by_sample, process, listing.by_sample);
 		lists->processes++;
 	}
 	listing->image = process_image_reference(image);
@@ -269,9 +253,9 @@ void unwind_lists_sampled(struct unwind_lists *lists, struct process *process)
 {
 	if (!unwind_lists_has(process))
 		add_pending(lists, process);
-	if (process->listing.image && lists->newest != process) {
-		unlink_listing(lists, process);
-		link_newest(lists, process);
+	if (process->listing.image) {
+		TAILQ_REMOVE(&lists->by_sample, process, listing.by_sample);
+		TAILQ_INSERT_HEAD(&lists->by_sample, process, listing.by_sample);
 	}
 }
 
@@ -331,8 +315,10 @@ static void refresh_list(struct unwind_lists *lists, struct process_image *image
 
 void unwind_lists_refresh(struct unwind_lists *lists)
 {
+	struct process *process;
+
 	lists->refreshes++;
-	for (struct process *process = lists->newest; process; process = process->listing.older) {
+	TAILQ_FOREACH(process, &lists->by_sample, listing.by_sample) {
 		struct process_image *image = process->listing.image;
 
 		if (image->list.seen == lists->refreshes)
@@ -344,6 +330,8 @@ void unwind_lists_refresh(struct unwind_lists *lists)
 
 void unwind_lists_done(struct unwind_lists *lists)
 {
+	if (!lists->store)
+		return;
 	while (evict_oldest(lists, NULL))
 		;
 	free(lists->pending);

@@ -32,7 +32,7 @@ struct unwind_lists {
 	struct unwind_store *store;
 	struct process **pending;
 	size_t pending_len, pending_cap;
-	struct process *newest, *oldest; /* listed processes, by their last sample */
+	TAILQ_HEAD(processes_by_sample, process) by_sample; /* listed; the latest sample first */
 	uint64_t refreshes;
 };
 
@@ -40,7 +40,7 @@ struct unwind_lists {
 void unwind_lists_init(struct unwind_lists *lists, struct unwind_store *store);
 
 /* Unlists all processes, releases their images, and frees the memory. The processes must still
- * exist. */
+ * exist. Accepts a zeroed struct. */
 void unwind_lists_done(struct unwind_lists *lists);
 
 /* True if BPF programs find the list of the process's current image, start and exec. */

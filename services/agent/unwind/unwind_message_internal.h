@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_message - the datagrams between the agent and its builder process
- * ("agent/worker/worker_process.h").
+ * ("sandbox/sandbox.h").
  *
  * A job passes two descriptors: the ELF file, and an empty file that the table is written to.
  */

@@ -245,8 +245,10 @@ static bool read_all(int fd, uint8_t *to, size_t len, uint64_t offset, struct er
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n < 0)
 			return err_errno(err, "read a table");
+		if (n == 0)
+			return err_set(err, ERR_INVALID, "a table ends %zu bytes early", len);
 		to += n;
 		len -= (size_t)n;
 		offset += (uint64_t)n;
@@ -264,7 +266,7 @@ bool unwind_store_read(struct unwind_store *store, uint32_t page, uint32_t pages
 		if (piece > pages)
 			piece = pages;
 		if (!to)
-			return err_errno(err, "map the pages of a table");
+			return err_set(err, ERR_IO, "the pages of a table cannot be mapped");
 		if (!read_all(fd, to, (size_t)piece * UNWIND_PAGE_BYTES, offset, err))
 			return false;
 		offset += (uint64_t)piece * UNWIND_PAGE_BYTES;

@@ -3,41 +3,48 @@
 #include "agent/upload/debug_files_internal.h"
 #include "elf/build_id.h"
 #include "elf/debug_link.h"
-#include "elf/elf_file.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-enum { LINK_BYTES_MAX = 8192, OWN_FD_PATH_MAX = 40 };
+enum { OWN_FD_PATH_MAX = 40 };
 
-/* The type is checked before the file is opened, since opening a device may have side effects. */
+/*
+ * The type is checked before the file is opened, since opening a device may have side effects. The
+ * process that parses files proposes the path: by the magic number it gets no file but ELF files.
+ */
 static int open_regular(int root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	AUTO_FD place = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	char own[OWN_FD_PATH_MAX];
+	char own[OWN_FD_PATH_MAX], magic[SELFMAG];
 	struct stat stat;
 
 	if (place < 0 || fstat(place, &stat) != 0 || !S_ISREG(stat.st_mode) || stat.st_size <= 0 ||
 	    (uint64_t)stat.st_size > UPLOAD_FILE_BYTES_MAX)
 		return -1;
 	snprintf(own, sizeof(own), "/proc/self/fd/%d", place);
-	return open(own, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	AUTO_FD fd = open(own, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0 || pread(fd, magic, SELFMAG, 0) != SELFMAG ||
+	    memcmp(magic, ELFMAG, SELFMAG) != 0)
+		return -1;
+	return fd_take(&fd);
 }
 
-/* Our own reader checks the headers before libelf reads them. */
-static bool has_build_id(int fd, const char *text)
+static bool has_build_id(const struct parsed_file *file, const char *text)
 {
-	struct elf_file elf = { 0 };
 	struct build_id id;
 	struct err err;
 
-	return build_id_parse(str_from(text), &id, &err) && elf_file_read(&elf, fd, &err) &&
-	       elf.build_id_len && build_id_is(&id, elf.build_id, elf.build_id_len);
+	return build_id_parse(str_from(text), &id, &err) && file->build_id_len &&
+	       build_id_is(&id, file->build_id, file->build_id_len);
 }
 
 static struct debug_file not_found(void)
@@ -55,10 +62,9 @@ static struct debug_file open_debug_file(const struct debug_target *target, cons
 	struct debug_file file = { .path = z };
 	struct err err;
 
-	if (fd < 0 || !elf_sections_read(fd, arena, &file.sections, &err) ||
-	    (build_id && !has_build_id(fd, build_id)))
+	if (fd < 0 || !file_parser_read(target->parser, fd, &file.parsed, &err) ||
+	    (build_id && !has_build_id(&file.parsed, build_id)))
 		return not_found();
-	file.rank = debug_contents_of(fd, &file.sections).rank;
 	file.fd = fd_take(&fd);
 	return file;
 }
@@ -87,40 +93,27 @@ static str directory_of(const char *path)
 	return (str){ path, slash ? (size_t)(slash - path) : 0 };
 }
 
-static str section_of(int fd, const struct elf_sections *sections, const char *name,
-		      struct arena *arena)
-{
-	const struct elf_section *section = elf_sections_find(sections, str_from(name));
-	struct err err;
-	str bytes = { 0 };
-
-	if (!section || !elf_section_read(fd, section, LINK_BYTES_MAX, arena, &bytes, &err))
-		return (str){ 0 };
-	return bytes;
-}
-
 static struct debug_file find_by_link(const struct debug_target *target,
-				      const struct elf_sections *sections, struct arena *arena)
+				      const struct parsed_file *own, struct arena *arena)
 {
 	static const char *const places[][2] = { { "", "" },
 						 { "", "/.debug" },
 						 { "/usr/lib/debug", "" } };
 	str directory = directory_of(target->path);
 	const char *id = is_hash(target->build_id) ? NULL : target->build_id;
-	struct debug_link link;
 
-	if (!debug_link_parse(section_of(target->fd, sections, ".gnu_debuglink", arena), &link))
+	if (!*own->link_name)
 		return not_found();
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		str path = str_format(arena, "%s" STR_FMT "%s/" STR_FMT, places[i][0],
-				      STR_ARG(directory), places[i][1], STR_ARG(link.name));
+		str path = str_format(arena, "%s" STR_FMT "%s/%s", places[i][0], STR_ARG(directory),
+				      places[i][1], own->link_name);
 		struct debug_file file = open_debug_file(target, id, path, arena);
 		struct err err;
 		uint32_t crc;
 
 		if (file.fd < 0)
 			continue;
-		if (debug_link_crc(file.fd, &crc, &err) && crc == link.crc)
+		if (debug_link_crc(file.fd, &crc, &err) && crc == own->link_crc)
 			return file;
 		close(file.fd);
 	}
@@ -132,13 +125,13 @@ bool debug_files_find(const struct debug_target *target, struct arena *arena,
 {
 	struct debug_file own = { .path = target->path }, other;
 
-	if (!elf_sections_read(target->fd, arena, &own.sections, err))
+	if (!file_parser_read(target->parser, target->fd, &own.parsed, err))
 		return false;
-	own.rank = debug_contents_of(target->fd, &own.sections).rank;
-	other = own.rank < DEBUG_DWARF ? find_by_id(target, target->build_id, arena) : not_found();
-	if (own.rank < DEBUG_DWARF && other.fd < 0)
-		other = find_by_link(target, &own.sections, arena);
-	if (other.fd >= 0 && other.rank > own.rank) {
+	other = own.parsed.rank < DEBUG_DWARF ? find_by_id(target, target->build_id, arena)
+					      : not_found();
+	if (own.parsed.rank < DEBUG_DWARF && other.fd < 0)
+		other = find_by_link(target, &own.parsed, arena);
+	if (other.fd >= 0 && other.parsed.rank > own.parsed.rank) {
 		*ret_file = other;
 		return true;
 	}
@@ -155,18 +148,16 @@ struct debug_file debug_files_find_common(const struct debug_target *target,
 					  const struct debug_file *file, struct arena *arena,
 					  const char **ret_build_id)
 {
-	struct debug_altlink link;
+	const struct parsed_file *parsed = &file->parsed;
 
-	if (!debug_altlink_parse(section_of(file->fd, &file->sections, ".gnu_debugaltlink", arena),
-				 &link))
+	if (!*parsed->alt_path || !*parsed->alt_build_id)
 		return not_found();
 
-	const char *build_id = str_z(arena, str_hex(arena, link.build_id));
-	str directory = directory_of(file->path);
-	str path = str_starts_with(link.path, STR("/"))
-			   ? link.path
-			   : str_format(arena, STR_FMT "/" STR_FMT, STR_ARG(directory),
-					STR_ARG(link.path));
+	str link = str_from(parsed->alt_path), directory = directory_of(file->path);
+	str path = *parsed->alt_path == '/' ? link
+					    : str_format(arena, STR_FMT "/" STR_FMT,
+							 STR_ARG(directory), STR_ARG(link));
+	const char *build_id = str_z(arena, str_from(parsed->alt_build_id));
 	struct debug_file found = open_debug_file(target, build_id, path, arena);
 
 	*ret_build_id = build_id;

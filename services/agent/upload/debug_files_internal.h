@@ -5,19 +5,18 @@
  * Separate files are searched as gdb does it: by build id, then by .gnu_debuglink. The search stays
  * below the root directory of the process that mapped the file. A separate file is used only if it
  * is a regular file, has the same build id (or the CRC of the link), and has more debug info than
- * the mapped file. Pipes and devices are never opened. Runs in the uploader process, in one thread.
+ * the mapped file. Pipes and devices are never opened. Runs in the uploader process, in one
+ * thread; files are parsed by its file_parser.
  */
 #pragma once
 
-#include "agent/upload/upload_message_internal.h"
-#include "elf/debug_rank.h"
-#include "elf/elf_sections.h"
+#include "agent/upload/file_parser_internal.h"
+#include "base/arena.h"
 
 struct debug_file {
-	int fd; /* -1: not found */
-	enum debug_rank rank;
-	struct elf_sections sections;
+	int fd;           /* -1: not found */
 	const char *path; /* below the root */
+	struct parsed_file parsed;
 };
 
 /* The mapped file. All members are borrowed from the caller. */
@@ -25,13 +24,14 @@ struct debug_target {
 	const char *build_id, *path;
 	int fd;
 	int root; /* the root directory of its process */
+	struct file_parser *parser;
 };
 
 /*
  * Finds the file with the most debug info, at least the mapped file itself. The caller closes
  * ret_file->fd, which is never -1 on success. The other members are in the arena or borrowed from
- * `target`. ERR_INVALID, ERR_LIMIT: the mapped file cannot be parsed. ERR_IO: it cannot be read, or
- * no descriptor is free.
+ * `target`. ERR_INVALID: the mapped file cannot be parsed. ERR_IO: the parser has ended, or no
+ * descriptor is free.
  */
 bool debug_files_find(const struct debug_target *target, struct arena *arena,
 		      struct debug_file *ret_file, struct err *err) MUST_CHECK;

@@ -186,15 +186,26 @@ static void handle_response(struct debug_upload *upload, struct upload_job *job,
 
 static bool ensure_worker(struct debug_upload *upload)
 {
-	const struct upload_worker_options options = { .url = upload->options.url,
-						       .token_file = upload->options.token_file,
-						       .timeout_ms = upload->options.timeout_ns /
-								     NS_PER_MS };
+	char timeout[24], uid[24];
+	const char *arguments[UPLOADER_ARGUMENTS] = {
+		[UPLOADER_URL - 1] = upload->options.url,
+		[UPLOADER_TOKEN_FILE - 1] = upload->options.token_file,
+		[UPLOADER_TIMEOUT_MS - 1] = timeout,
+		[UPLOADER_SANDBOX_UID - 1] = uid,
+	};
+	const struct sandbox_options options = { .program = UPLOADER_NAME,
+						 .arguments = arguments,
+						 .keeps_environment = true,
+						 .cancel = &upload->cancel };
 	struct err err;
 
-	if (upload->worker.pid || upload_worker_start(&upload->worker, &options, &err))
+	snprintf(timeout, sizeof(timeout), "%" PRIu64, upload->options.timeout_ns / NS_PER_MS);
+	snprintf(uid, sizeof(uid), "%" PRIu64, upload->options.sandbox_uid);
+	if (upload->worker.pid || sandbox_start(&upload->worker, &options, &err))
 		return true;
-	log_error("uploader not started: no debug info is uploaded", "error=\"%s\"", err.msg);
+	if (err.code != ERR_CANCELLED)
+		log_error("uploader not started: no debug info is uploaded", "error=\"%s\"",
+			  err.msg);
 	pause_longer(upload);
 	return false;
 }
@@ -227,49 +238,63 @@ static void check_deleted(struct debug_upload *upload)
 		evict_deleted(upload);
 }
 
+static bool is_sound(const struct upload_response_message *response)
+{
+	bool sound = memchr(response->error, 0, sizeof(response->error)) &&
+		     memchr(response->rank, 0, sizeof(response->rank)) &&
+		     response->parser_end <= SANDBOX_END_COUNT;
+
+	for (size_t i = 0; i < UPLOAD_PART_COUNT; i++)
+		sound = sound && response->outcomes[i] <= UPLOAD_OUTCOME_COUNT;
+	return sound;
+}
+
 /* Meanwhile other files are offered, and waiting files may be deleted. */
-static enum worker_reply run_worker(struct debug_upload *upload, const struct upload_job *job,
-				    struct upload_response_message *response)
+static enum sandbox_reply run_worker(struct debug_upload *upload, const struct upload_job *job,
+				     struct upload_response_message *response)
 {
 	uint64_t end_ns = now() + upload->options.timeout_ns + UPLOAD_GRACE_MS * NS_PER_MS;
 	struct upload_job_message message = { .is_done = { job->is_done[UPLOAD_PART_OWN],
 							   job->is_done[UPLOAD_PART_COMMON] } };
-	enum worker_reply reply = WORKER_DIED;
+	const int fds[SANDBOX_FDS_MAX] = { job->fds[0], job->fds[1], -1 };
+	enum sandbox_reply reply = SANDBOX_DIED;
 
 	snprintf(message.build_id, sizeof(message.build_id), "%s", job->build_id);
 	snprintf(message.path, sizeof(message.path), "%s", job->path);
-	if (!upload_worker_send(&upload->worker, &message, job->fds))
+	if (!sandbox_send(&upload->worker, &message, sizeof(message), fds))
 		return reply;
 	do {
-		reply = upload_worker_wait(&upload->worker, UPLOAD_CHECK_MS, &upload->cancel,
-					   response);
+		reply = sandbox_wait(&upload->worker, UPLOAD_CHECK_MS, &upload->cancel, response,
+				     sizeof(*response), NULL);
 		upload_queue_receive(&upload->queue, 0);
 		check_deleted(upload);
-	} while (reply == WORKER_BUSY && now() < end_ns);
-	return reply;
+	} while (reply == SANDBOX_BUSY && now() < end_ns);
+	return reply == SANDBOX_RESPONDED && !is_sound(response) ? SANDBOX_INVALID : reply;
 }
 
 static void run_job(struct debug_upload *upload, struct upload_job *job)
 {
 	struct upload_response_message response = { .retry_after_s = 0 };
-	enum worker_reply reply = run_worker(upload, job, &response);
+	enum sandbox_reply reply = run_worker(upload, job, &response);
 
-	if (reply != WORKER_RESPONDED)
-		worker_process_kill(&upload->worker);
+	if (reply != SANDBOX_RESPONDED)
+		sandbox_stop(&upload->worker, reply);
 	switch (reply) {
-	case WORKER_RESPONDED:
+	case SANDBOX_RESPONDED:
+		if (response.parser_end < SANDBOX_END_COUNT)
+			sandbox_count(response.parser_end);
 		handle_response(upload, job, &response);
 		break;
-	case WORKER_DIED:
+	case SANDBOX_DIED:
+	case SANDBOX_INVALID:
 		give_up(upload, job, UPLOAD_CRASHED);
 		break;
-	case WORKER_BUSY:
+	case SANDBOX_BUSY:
 		log_outcome(job, &response, UPLOAD_TIMED_OUT);
 		job->tries += UPLOAD_TRIES_MAX / 2; /* it delayed all other files */
 		retry(upload, job, UPLOAD_TIMED_OUT, 0);
 		break;
-	case WORKER_CANCELLED:
-	case WORKER_REPLY_COUNT:
+	case SANDBOX_CANCELLED:
 		upload_queue_append(&upload->queue, job);
 		break;
 	}
@@ -302,7 +327,7 @@ static struct upload_job *next_job(struct debug_upload *upload, uint64_t *ret_wa
 static void wait_idle(struct debug_upload *upload, uint64_t wait_ms)
 {
 	if (upload->worker.pid && now() - upload->used_ns >= UPLOADER_IDLE_MS * NS_PER_MS)
-		worker_process_kill(&upload->worker);
+		sandbox_stop(&upload->worker, SANDBOX_RESPONDED);
 	measure(upload);
 	/* Without waiting files and without a worker nothing has to be checked. */
 	if (!upload->queue.first && !upload->worker.pid)
@@ -328,7 +353,7 @@ static void *upload_run(void *self)
 		else
 			wait_idle(upload, wait_ms);
 	}
-	worker_process_kill(&upload->worker);
+	sandbox_stop(&upload->worker, SANDBOX_RESPONDED);
 	measure(upload);
 	return NULL;
 }

@@ -5,7 +5,7 @@
  *
  * The sampling thread offers a file while it is open. The descriptor is kept until the file's
  * upload is decided, so a short-lived program keeps its symbols. A thread of this module sends one
- * file at a time to the uploader process ("agent/upload/upload_worker_internal.h"), which asks the
+ * file at a time to the uploader process ("agent/upload/upload_message_internal.h"), which asks the
  * service whether it wants the file before it sends any data. A failed upload is retried after
  * growing pauses. While the service cannot be reached, all files wait. The number of waiting files
  * is bounded (UPLOADS_WAITING_MAX), and so is the disk space of waiting files that were deleted
@@ -18,7 +18,7 @@
 #pragma once
 
 #include "agent/upload/upload_queue.h"
-#include "agent/upload/upload_worker_internal.h"
+#include "sandbox/sandbox.h"
 #include "server/metrics/metrics.h"
 
 #include <pthread.h>
@@ -29,6 +29,7 @@ struct debug_upload_options {
 	const char *token_file;     /* empty: no token */
 	uint64_t timeout_ns;        /* of one upload */
 	uint64_t deleted_max_bytes; /* disk space of waiting files that were deleted */
+	uint64_t sandbox_uid;       /* of the process that parses the files */
 };
 
 struct debug_upload {
@@ -37,7 +38,7 @@ struct debug_upload {
 	struct upload_queue queue;
 	struct cancel cancel;
 	struct debug_upload_options options;
-	struct worker_process worker;
+	struct sandbox worker;
 	uint64_t pause_ms, pause_until_ns, used_ns, checked_ns;
 	pthread_t thread;
 };

@@ -48,9 +48,17 @@ struct upload_response_message {
 	uint64_t retry_after_s;                          /* 0: not sent by the service */
 	uint64_t bytes;                                  /* sent */
 	char rank[16];
-	char error[256]; /* why the upload failed; may be empty */
+	char error[256];     /* why the upload failed; may be empty */
+	uint32_t parser_end; /* enum sandbox_end of the uploader's file_parser; COUNT: none */
 };
 
-/* The uploader's arguments after its name. Its socket is WORKER_SOCKET. */
-enum { UPLOADER_URL = 1, UPLOADER_TOKEN_FILE, UPLOADER_TIMEOUT_MS, UPLOADER_ARGUMENTS };
-#define UPLOADER_NAME "decima-agent-uploader"
+/* The uploader's arguments after its name. */
+enum {
+	UPLOADER_URL = 1,
+	UPLOADER_TOKEN_FILE,
+	UPLOADER_TIMEOUT_MS,
+	UPLOADER_SANDBOX_UID,
+	UPLOADER_ARGUMENTS
+};
+#define UPLOADER_NAME        "decima-agent-uploader"
+#define UPLOADER_PARSER_MODE "parse-files"

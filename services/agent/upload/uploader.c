@@ -1,34 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * decima-agent-uploader - extracts the debug info of untrusted files and uploads it.
+ * decima-agent-uploader - finds the debug info of untrusted files and uploads it.
  *
  * The agent starts it when there is a file to upload and passes it one file at a time. It is a
- * process of its own, so that a malformed file which breaks the parser breaks nothing else, so that
- * its priority and memory can be limited and it can be killed at any time, and so that the agent
- * itself needs no HTTP client. It writes no files: the extract is read from the file while it is
- * sent. It ends when its socket is closed.
+ * process of its own, so that its priority and memory can be limited and it can be killed at any
+ * time, and so that the agent itself needs no HTTP client. It opens files and has the network, so
+ * it parses no file: that does a sandboxed process of its own
+ * ("agent/upload/file_parser_internal.h"), one for each upload. It writes no files: the extract is
+ * read from the file while it is sent. It ends when its socket is closed.
  */
 #include "agent/agent_limits.h"
 #include "agent/upload/debug_files_internal.h"
-#include "agent/worker/worker_job.h"
+#include "agent/upload/file_parser_main_internal.h"
+#include "agent/upload/upload_message_internal.h"
 #include "client/fetch.h"
-#include "elf/debug_extract.h"
+#include "sandbox/sandbox_child.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { NICE = 19, RESPONSE_BODY_MAX = 4096, TOKEN_BYTES_MAX = 4096 };
+enum { RESPONSE_BODY_MAX = 4096, TOKEN_BYTES_MAX = 4096 };
+
+/* To open files of others, and to take privileges from the process that parses them. */
+static const uint64_t capabilities = 1U << CAP_DAC_READ_SEARCH | 1U << CAP_SETUID |
+				     1U << CAP_SETGID | 1U << CAP_KILL | 1U << CAP_SETPCAP;
 
 struct settings {
-	const char *url, *token_file;
+	const char *url, *token_file, *sandbox_uid;
 	uint64_t timeout_ms;
 };
 
 /* The source that fetch_put() reads. */
 struct sending {
-	const struct debug_extract *extract;
+	struct file_parser *parser;
+	uint64_t size; /* of the extract */
 	int fd;
 	struct stat before;
 	uint64_t sent;
@@ -40,10 +48,10 @@ static bool read_extract(void *self, uint64_t at, char *to, size_t len, size_t *
 	struct sending *sending = self;
 	struct stat now;
 
-	if (!debug_extract_read(sending->extract, sending->fd, at, to, len, ret_len, err))
+	if (!file_parser_extract(sending->parser, at, to, len, ret_len, err))
 		return false;
 	sending->sent += *ret_len;
-	if (at + *ret_len < sending->extract->size)
+	if (at + *ret_len < sending->size)
 		return true;
 	/* Check before the last piece: a mix of an old and a new file must not be stored. */
 	if (fstat(sending->fd, &now) != 0 || now.st_size != sending->before.st_size ||
@@ -112,7 +120,7 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 		server.len--;
 
 	str url = str_format(&arena, STR_FMT "/buildid/%s/debuginfo?rank=%s", STR_ARG(server),
-			     build_id, debug_rank_names[file->rank]);
+			     build_id, debug_rank_names[file->parsed.rank]);
 	struct fetch fetch = { .url = str_z(&arena, url),
 			       .headers = &header,
 			       .header_count = header != NULL,
@@ -121,7 +129,7 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 			       .body_max = 1 << 20,
 			       .on_body = append_body,
 			       .self = &body };
-	struct fetch_source source = { .size = sending->extract->size,
+	struct fetch_source source = { .size = sending->size,
 				       .read = read_extract,
 				       .self = sending };
 	struct fetch_response response;
@@ -141,28 +149,40 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 	return outcome_of(&response);
 }
 
+/* Why the last call of the parser failed: it has ended, or the file is malformed. */
+static enum upload_outcome parser_failed(const struct file_parser *parser, const struct err *err,
+					 struct upload_response_message *result)
+{
+	snprintf(result->error, sizeof(result->error), "%s", err->msg);
+	return err->code == ERR_INVALID && parser->end == SANDBOX_END_COUNT ? UPLOAD_MALFORMED
+									    : UPLOAD_CRASHED;
+}
+
 static enum upload_outcome send_file(const struct settings *settings, const char *build_id,
-				     const struct debug_file *file, struct arena *arena,
+				     struct file_parser *parser, const struct debug_file *file,
 				     struct upload_response_message *result)
 {
-	struct debug_extract extract;
-	struct sending sending = { .extract = &extract, .fd = file->fd };
-	struct err err;
+	struct sending sending = { .parser = parser, .fd = file->fd };
+	struct parsed_file parsed; /* again: it may not be the one that was parsed last */
+	struct err err = { 0 };
 
-	if (file->rank == DEBUG_NOTHING)
+	if (file->parsed.rank == DEBUG_NOTHING)
 		return UPLOAD_NOTHING;
 	if (fstat(file->fd, &sending.before) != 0 ||
-	    !debug_extract_plan(&extract, file->fd, &file->sections, arena, &err)) {
-		snprintf(result->error, sizeof(result->error), "%s", err.msg);
+	    !file_parser_read(parser, file->fd, &parsed, &err))
+		return parser_failed(parser, &err, result);
+	if (*parsed.extract_error) {
+		snprintf(result->error, sizeof(result->error), "%s", parsed.extract_error);
 		return UPLOAD_MALFORMED;
 	}
-	if (extract.size > UPLOAD_FILE_BYTES_MAX)
+	sending.size = parsed.extract_size;
+	if (sending.size > UPLOAD_FILE_BYTES_MAX)
 		return UPLOAD_TOO_LARGE;
 
 	enum upload_outcome outcome = put(settings, build_id, file, &sending, result);
 
 	result->bytes += sending.sent;
-	return outcome;
+	return parser->end == SANDBOX_END_COUNT ? outcome : UPLOAD_CRASHED;
 }
 
 static void send_common(const struct settings *settings, const struct debug_target *target,
@@ -175,7 +195,7 @@ static void send_common(const struct settings *settings, const struct debug_targ
 	if (common.fd < 0)
 		return;
 	result->outcomes[UPLOAD_PART_COMMON] =
-		send_file(settings, build_id, &common, arena, result);
+		send_file(settings, build_id, target->parser, &common, result);
 	close(common.fd);
 }
 
@@ -197,13 +217,12 @@ static struct upload_response_message work(const struct settings *settings,
 		return result;
 	}
 	if (!debug_files_find(target, &arena, &file, &err)) {
-		snprintf(result.error, sizeof(result.error), "%s", err.msg);
-		*own = UPLOAD_MALFORMED;
+		*own = parser_failed(target->parser, &err, &result);
 		return result;
 	}
-	snprintf(result.rank, sizeof(result.rank), "%s", debug_rank_names[file.rank]);
+	snprintf(result.rank, sizeof(result.rank), "%s", debug_rank_names[file.parsed.rank]);
 	if (!job->is_done[UPLOAD_PART_OWN])
-		*own = send_file(settings, job->build_id, &file, &arena, &result);
+		*own = send_file(settings, job->build_id, target->parser, &file, &result);
 	if (!job->is_done[UPLOAD_PART_COMMON])
 		send_common(settings, target, &file, &arena, &result);
 	close(file.fd);
@@ -212,9 +231,9 @@ static struct upload_response_message work(const struct settings *settings,
 
 static bool receive_job(struct upload_job_message *job, int *ret_fd, int *ret_root)
 {
-	int fds[WORKER_FDS_MAX];
+	int fds[SANDBOX_FDS_MAX];
 
-	if (!worker_job_receive(job, sizeof(*job), fds))
+	if (!sandbox_message_receive(SANDBOX_SOCKET, job, sizeof(*job), fds))
 		return false;
 	*ret_fd = fds[0];
 	*ret_root = fds[1] >= 0 ? fds[1] : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -224,25 +243,41 @@ static bool receive_job(struct upload_job_message *job, int *ret_fd, int *ret_ro
 static void serve(const struct settings *settings)
 {
 	static struct upload_job_message job;
+	struct file_parser parser = { 0 };
 	int fd, root;
 
 	while (receive_job(&job, &fd, &root)) {
-		struct debug_target target = {
-			.build_id = job.build_id, .path = job.path, .fd = fd, .root = root
-		};
+		struct debug_target target = { .build_id = job.build_id,
+					       .path = job.path,
+					       .fd = fd,
+					       .root = root,
+					       .parser = &parser };
+
+		file_parser_open(&parser, settings->sandbox_uid);
+
 		struct upload_response_message result = work(settings, &job, &target);
 
+		file_parser_close(&parser);
+		result.parser_end = parser.end;
 		close(fd);
 		close(root);
-		if (!worker_job_respond(&result, sizeof(result)))
+		if (!sandbox_message_send(SANDBOX_SOCKET, &result, sizeof(result), NULL))
 			return;
 	}
 }
 
 int main(int argc, char **argv)
 {
+	const struct sandbox_rules rules = { .profile = SANDBOX_HELPER,
+					     .name = UPLOADER_NAME,
+					     .capabilities = capabilities,
+					     .address_space_max = UPLOADER_MEMORY_MAX,
+					     .nice = UPLOADER_NICE,
+					     .only_when_idle = true };
 	struct settings settings = { 0 };
 
+	if (argc == 3 && strcmp(argv[1], UPLOADER_PARSER_MODE) == 0)
+		return file_parser_main(argv[2]);
 	if (argc != UPLOADER_ARGUMENTS ||
 	    !str_to_u64(str_from(argv[UPLOADER_TIMEOUT_MS]), &settings.timeout_ms)) {
 		fputs(UPLOADER_NAME ": started by decima-agent only\n", stderr);
@@ -250,8 +285,9 @@ int main(int argc, char **argv)
 	}
 	settings.url = argv[UPLOADER_URL];
 	settings.token_file = argv[UPLOADER_TOKEN_FILE];
-	worker_job_restrict(&(struct worker_restrictions){
-		.address_space_max = UPLOADER_MEMORY_MAX, .nice = NICE, .only_when_idle = true });
+	settings.sandbox_uid = argv[UPLOADER_SANDBOX_UID];
+	if (!sandbox_enter(&rules))
+		return 1;
 	serve(&settings);
 	return 0;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/heap.h"
 #include "ingester/consume/hosts_internal.h"
 #include "wire/status.h"
-
-#include <stdio.h>
 
 void hosts_init(struct hosts *hosts)
 {
@@ -69,13 +68,9 @@ static void copy_status(struct host *host, str status, const struct agent_status
 {
 	const str from[] = { status, agent->node, agent->version };
 	str *const to[] = { &host->store.status, &host->store.node, &host->store.version };
-	char *texts = malloc(status.len + agent->node.len + agent->version.len + 1);
+	char *texts = heap_zeroed(status.len + agent->node.len + agent->version.len + 1, 1);
 	size_t at = 0;
 
-	if (!texts) {
-		fputs("out of memory\n", stderr);
-		abort();
-	}
 	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
 		if (from[i].len)
 			memcpy(texts + at, from[i].ptr, from[i].len);

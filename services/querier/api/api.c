@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "querier/api/api.h"
 
+#include "querier/api/api_request.h"
 #include "querier/api/error_response.h"
 #include "querier/api/handlers.h"
 #include "querier/api/web_page.h"
@@ -56,31 +57,30 @@ static void serve_root(void *self, const struct http_request *req, struct http_r
 		    "docs/api.md describes all endpoints.\n");
 }
 
-const struct http_route api_routes[API_ROUTES] = {
+#define ENDPOINT_HANDLER(constant, name, ...)                                            \
+	static void handle_##name(void *self, const struct http_request *req,            \
+				  struct http_response *res)                             \
+	{                                                                                \
+		api_request_handle(self, req, res, ENDPOINT_##constant, respond_##name); \
+	}
+ENDPOINT_ROWS(ENDPOINT_HANDLER)
+
+#define ENDPOINT_ROUTE(constant, name, verb, url, max) \
+	{ .method = (verb), .path = (url), .handle = handle_##name, .body_max = (max) },
+
+const struct http_route api_routes[] = {
 	{ .method = "GET", .path = "/", .handle = serve_root },
 	{ .method = "GET", .path = "/fleet", .handle = serve_page },
-	{ .method = "GET", .path = "/assets/", .handle = serve_asset },
-	{ .method = "GET", .path = "/api/v1/labels", .handle = handle_labels },
-	{ .method = "GET", .path = "/api/v1/label/", .handle = handle_label_values },
-	{ .method = "GET", .path = "/api/v1/profile_types", .handle = handle_profile_types },
-	{ .method = "GET", .path = "/api/v1/series", .handle = handle_series },
-	{ .method = "GET", .path = "/api/v1/query_range", .handle = handle_query_range },
-	{ .method = "GET", .path = "/api/v1/query", .handle = handle_query },
-	{ .method = "GET", .path = "/api/v1/diff", .handle = handle_diff },
 	{ .method = "GET", .path = "/compare", .handle = serve_page },
-	{ .method = "GET", .path = "/api/v1/fleet", .handle = handle_fleet },
-	{ .method = "POST",
-	  .path = "/api/v1/share",
-	  .handle = handle_share,
-	  .body_max = SHARE_BODY_MAX },
-	{ .method = "GET", .path = "/api/v1/share/", .handle = handle_shared },
-	{ .method = "GET", .path = "/s/", .handle = handle_link },
+	{ .method = "GET", .path = "/assets/", .handle = serve_asset },
 	{ .method = "GET", .path = "/api/v1/symbolz", .handle = serve_symbolz },
 	{ .method = "POST",
 	  .path = "/api/v1/symbolz",
 	  .handle = serve_symbolz,
 	  .body_max = SYMBOLZ_BODY_MAX },
+	ENDPOINT_ROWS(ENDPOINT_ROUTE)
 };
+const size_t api_route_count = ARRAY_LEN(api_routes);
 
 void api_init(struct api *api, const struct api_options *options)
 {

@@ -49,8 +49,8 @@ void api_init(struct api *api, const struct api_options *options);
 /* Closes all connections and frees the memory. No handler may run any more. */
 void api_done(struct api *api);
 
-enum { API_ROUTES = 17 };
-extern const struct http_route api_routes[API_ROUTES];
+extern const struct http_route api_routes[];
+extern const size_t api_route_count;
 
 /* For struct daemon_service; `self` is the api. True if PostgreSQL answers queries, checked at most
  * once in READY_CACHE_MS. False: *why has the reason. */

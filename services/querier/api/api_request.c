@@ -9,19 +9,8 @@
 #include <inttypes.h>
 #include <time.h>
 
-static const char *const endpoint_names[ENDPOINT_COUNT] = {
-	[ENDPOINT_LABELS] = "labels",
-	[ENDPOINT_LABEL_VALUES] = "label_values",
-	[ENDPOINT_PROFILE_TYPES] = "profile_types",
-	[ENDPOINT_SERIES] = "series",
-	[ENDPOINT_QUERY] = "query",
-	[ENDPOINT_QUERY_RANGE] = "query_range",
-	[ENDPOINT_DIFF] = "diff",
-	[ENDPOINT_FLEET] = "fleet",
-	[ENDPOINT_SHARE] = "share",
-	[ENDPOINT_SHARED] = "shared",
-	[ENDPOINT_LINK] = "link",
-};
+#define ENDPOINT_NAME(constant, name, ...) [ENDPOINT_##constant] = #name,
+static const char *const endpoint_names[ENDPOINT_COUNT] = { ENDPOINT_ROWS(ENDPOINT_NAME) };
 
 static struct metric queries = { .name = "decima_querier_queries_total",
 				 .kind = METRIC_COUNTER,

@@ -10,25 +10,10 @@
 #pragma once
 
 #include "querier/api/api.h"
+#include "querier/api/handlers.h"
 #include "querier/api/params_internal.h"
 #include "querier/report/query_stats.h"
 #include "store/read/sample_reader.h"
-
-/* A label value of the metric for requests. */
-enum endpoint {
-	ENDPOINT_LABELS,
-	ENDPOINT_LABEL_VALUES,
-	ENDPOINT_PROFILE_TYPES,
-	ENDPOINT_SERIES,
-	ENDPOINT_QUERY,
-	ENDPOINT_QUERY_RANGE,
-	ENDPOINT_DIFF,
-	ENDPOINT_FLEET,
-	ENDPOINT_SHARE,
-	ENDPOINT_SHARED,
-	ENDPOINT_LINK,
-	ENDPOINT_COUNT,
-};
 
 struct api_request {
 	struct api *api;
@@ -42,12 +27,6 @@ struct api_request {
 	size_t gap_count;
 	size_t memory_used; /* peak bytes, if more than the arena of `req` has */
 };
-
-/*
- * Writes the response to one endpoint. On false `err` is set, and error_type_of() its code is the
- * type of the response.
- */
-typedef bool api_responder(struct api_request *request, struct err *err);
 
 /*
  * Handles one request completely. Writes `res` in any case. Borrows all arguments during the call.

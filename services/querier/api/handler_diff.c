@@ -170,7 +170,7 @@ static bool read_share(struct api_request *request, str id, struct shared_query 
 		       "this share is one profile: request /api/v1/query?share=ID");
 }
 
-static bool respond_diff(struct api_request *request, struct err *err)
+bool respond_diff(struct api_request *request, struct err *err)
 {
 	CLEANUP(shared_query_done) struct shared_query shared = { 0 };
 	struct diff_side sides[SHARE_SIDES_MAX] = { 0 };
@@ -185,9 +185,4 @@ static bool respond_diff(struct api_request *request, struct err *err)
 	for (size_t i = 0; i < SHARE_SIDES_MAX; i++)
 		diff_side_done(&sides[i]);
 	return good;
-}
-
-void handle_diff(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_DIFF, respond_diff);
 }

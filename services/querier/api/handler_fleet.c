@@ -6,7 +6,7 @@
 #include "querier/api/fleet_response_internal.h"
 #include "querier/api/handlers.h"
 
-static bool respond_fleet(struct api_request *request, struct err *err)
+bool respond_fleet(struct api_request *request, struct err *err)
 {
 	struct fleet_response response;
 	struct fleet_page page;
@@ -27,9 +27,4 @@ static bool respond_fleet(struct api_request *request, struct err *err)
 	if (read)
 		fleet_response_end(&response, &request->stats, request->res);
 	return read;
-}
-
-void handle_fleet(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_FLEET, respond_fleet);
 }

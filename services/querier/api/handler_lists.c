@@ -47,13 +47,13 @@ static bool respond_list(struct api_request *request, enum endpoint endpoint, st
 	       read_list(request, endpoint, label, &matches, err);
 }
 
-static bool respond_labels(struct api_request *request, struct err *err)
+bool respond_labels(struct api_request *request, struct err *err)
 {
 	return respond_list(request, ENDPOINT_LABELS, (str){ 0 }, err);
 }
 
 /* .../label/NAME/values; a name may contain any character, slashes included. */
-static bool respond_label_values(struct api_request *request, struct err *err)
+bool respond_label_values(struct api_request *request, struct err *err)
 {
 	str name = request->req->below;
 
@@ -66,22 +66,7 @@ static bool respond_label_values(struct api_request *request, struct err *err)
 	return respond_list(request, ENDPOINT_LABEL_VALUES, name, err);
 }
 
-static bool respond_profile_types(struct api_request *request, struct err *err)
+bool respond_profile_types(struct api_request *request, struct err *err)
 {
 	return respond_list(request, ENDPOINT_PROFILE_TYPES, (str){ 0 }, err);
-}
-
-void handle_labels(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_LABELS, respond_labels);
-}
-
-void handle_label_values(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_LABEL_VALUES, respond_label_values);
-}
-
-void handle_profile_types(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_PROFILE_TYPES, respond_profile_types);
 }

@@ -111,7 +111,8 @@ static bool find_side(const struct http_request *req, const struct shared_query 
 		       "one profile of it with side=a or side=b");
 }
 
-static bool respond_share(struct api_request *request, const struct report *report, struct err *err)
+static bool respond_shared_report(struct api_request *request, const struct report *report,
+				  struct err *err)
 {
 	CLEANUP(shared_query_done) struct shared_query shared = { 0 };
 	size_t side;
@@ -126,7 +127,7 @@ static bool respond_share(struct api_request *request, const struct report *repo
 	return respond_report(request, report, &shared.selectors[side], &shared.group_by, err);
 }
 
-static bool respond_query(struct api_request *request, struct err *err)
+bool respond_query(struct api_request *request, struct err *err)
 {
 	CLEANUP(selector_done) struct selector selector = { 0 };
 	const struct report *report;
@@ -134,15 +135,10 @@ static bool respond_query(struct api_request *request, struct err *err)
 
 	if (http_query(request->req, "share").ptr)
 		return report_find(http_query(request->req, "report"), &report, err) &&
-		       respond_share(request, report, err);
+		       respond_shared_report(request, report, err);
 	if (!api_request_selector(request, "query", &selector, err))
 		return false;
 	return report_find(http_query(request->req, "report"), &report, err) &&
 	       params_group_by("group_by", http_query(request->req, "group_by"), &group_by, err) &&
 	       respond_report(request, report, &selector, &group_by, err);
-}
-
-void handle_query(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_QUERY, respond_query);
 }

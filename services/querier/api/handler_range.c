@@ -110,7 +110,7 @@ static bool respond_range(struct api_request *request, const struct selector *se
 	return range_report_write(&input, arena, &request->res->body, err);
 }
 
-static bool respond(struct api_request *request, struct err *err)
+bool respond_query_range(struct api_request *request, struct err *err)
 {
 	CLEANUP(selector_done) struct selector selector = { 0 };
 	struct range_params params;
@@ -118,9 +118,4 @@ static bool respond(struct api_request *request, struct err *err)
 	return api_request_selector(request, "query", &selector, err) &&
 	       params_read(request, &selector, &params, err) &&
 	       respond_range(request, &selector, &params, err);
-}
-
-void handle_query_range(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_QUERY_RANGE, respond);
 }

@@ -33,7 +33,7 @@ static bool put_series(struct api_request *request, const struct series *series,
 	return true;
 }
 
-static bool respond(struct api_request *request, struct err *err)
+bool respond_series(struct api_request *request, struct err *err)
 {
 	CLEANUP(match_params_done) struct match_params matches = { 0 };
 	const struct store_query all = { .start_ms = request->window.start_ms,
@@ -55,9 +55,4 @@ static bool respond(struct api_request *request, struct err *err)
 
 	api_request_release_reader(request, reader);
 	return read && put_series(request, series, count, err);
-}
-
-void handle_series(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_SERIES, respond);
 }

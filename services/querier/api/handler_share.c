@@ -110,9 +110,7 @@ static bool freeze(struct api_request *request, struct shared_query *shared, str
 static bool store(struct api_request *request, const struct share *share, struct err *err)
 {
 	struct api *api = request->api;
-	uint64_t until_ns = request->bounds.deadline_ns;
-	const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_SECOND),
-					.tv_nsec = (long)(until_ns % NS_PER_SECOND) };
+	const struct timespec until = clock_timespec(request->bounds.deadline_ns);
 
 	if (pthread_mutex_clocklock(&api->share_lock, CLOCK_MONOTONIC, &until) != 0)
 		return err_set(err, ERR_TIMEOUT, "other shares are being stored: try again later");
@@ -193,7 +191,7 @@ static bool is_json(const struct http_request *req, struct err *err)
 		       "the body must be JSON, with Content-Type: application/json");
 }
 
-static bool respond_share(struct api_request *request, struct err *err)
+bool respond_share(struct api_request *request, struct err *err)
 {
 	const struct http_request *req = request->req;
 	uint64_t now_ms = clock_unix_ns() / NS_PER_MS;
@@ -221,12 +219,7 @@ static bool respond_share(struct api_request *request, struct err *err)
 	return true;
 }
 
-void handle_share(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_SHARE, respond_share);
-}
-
-static bool respond_shared(struct api_request *request, struct err *err)
+bool respond_shared(struct api_request *request, struct err *err)
 {
 	struct share share;
 
@@ -236,13 +229,8 @@ static bool respond_shared(struct api_request *request, struct err *err)
 	return true;
 }
 
-void handle_shared(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_SHARED, respond_shared);
-}
-
 /* Redirect to the page; the URL is relative, so that a proxy may serve the querier below a path. */
-static bool respond_link(struct api_request *request, struct err *err)
+bool respond_link(struct api_request *request, struct err *err)
 {
 	struct share share;
 
@@ -256,9 +244,4 @@ static bool respond_link(struct api_request *request, struct err *err)
 	api_request_add_header(request, STR("Cache-Control"), STR("no-store"));
 	api_request_add_header(request, STR("Referrer-Policy"), STR("no-referrer"));
 	return true;
-}
-
-void handle_link(void *self, const struct http_request *req, struct http_response *res)
-{
-	api_request_handle(self, req, res, ENDPOINT_LINK, respond_link);
 }

@@ -1,17 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * handlers - the handlers of the API's endpoints, for the table of routes in api.c.
+ * handlers - the endpoints of the API, one row each, and the functions that respond to them.
  *
- * Each handler is defined in a handler_*.c, which contains one kind of endpoint. A handler writes a
- * response in any case, errors included. `self` is the struct api. Any thread.
+ * A row is ROW(CONSTANT, name, method, path, body_max). It makes ENDPOINT_CONSTANT, the value
+ * `name` of the metrics' label `endpoint`, the route in api.c, and the declaration of
+ * respond_name(), which a handler_*.c defines. A path that ends in `/` includes all paths below it.
+ * body_max: the largest body in bytes.
  */
 #pragma once
 
-#include "server/http/http.h"
+#include "base/err.h"
+#include "querier/querier_limits.h"
 
-http_handler handle_labels, handle_label_values, handle_profile_types, handle_series;
-http_handler handle_query, handle_query_range, handle_diff, handle_fleet;
-http_handler handle_share, handle_shared, handle_link;
+#define ENDPOINT_ROWS(ROW)                                                   \
+	ROW(LABELS, labels, "GET", "/api/v1/labels", 0)                      \
+	ROW(LABEL_VALUES, label_values, "GET", "/api/v1/label/", 0)          \
+	ROW(PROFILE_TYPES, profile_types, "GET", "/api/v1/profile_types", 0) \
+	ROW(SERIES, series, "GET", "/api/v1/series", 0)                      \
+	ROW(QUERY, query, "GET", "/api/v1/query", 0)                         \
+	ROW(QUERY_RANGE, query_range, "GET", "/api/v1/query_range", 0)       \
+	ROW(DIFF, diff, "GET", "/api/v1/diff", 0)                            \
+	ROW(FLEET, fleet, "GET", "/api/v1/fleet", 0)                         \
+	ROW(SHARE, share, "POST", "/api/v1/share", SHARE_BODY_MAX)           \
+	ROW(SHARED, shared, "GET", "/api/v1/share/", 0)                      \
+	ROW(LINK, link, "GET", "/s/", 0)
+
+#define ENDPOINT_CONSTANT(constant, ...) ENDPOINT_##constant,
+enum endpoint { ENDPOINT_ROWS(ENDPOINT_CONSTANT) ENDPOINT_COUNT };
+#undef ENDPOINT_CONSTANT
+
+struct api_request;
+struct metric;
+
+/*
+ * Writes the response to one endpoint. On false `err` is set, and error_type_of() its code is the
+ * type of the response. Any thread.
+ */
+typedef bool api_responder(struct api_request *request, struct err *err);
+
+#define ENDPOINT_RESPONDER(constant, name, ...) api_responder respond_##name;
+ENDPOINT_ROWS(ENDPOINT_RESPONDER)
+#undef ENDPOINT_RESPONDER
 
 /* Of handler_share.c. */
 enum { SHARE_METRICS = 2 };

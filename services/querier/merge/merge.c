@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-enum { FIRST_SLOTS = 1024 };
-
 /* The state while one row is added to the merge. */
 struct row_merge {
 	struct merge *merge;
@@ -27,41 +25,9 @@ void merge_init(struct merge *merge, str type, const struct group_by *group_by, 
 		.arena = arena,
 		.group_by = group_by,
 		.memory_max = memory_max,
-		.cap = FIRST_SLOTS,
 	};
 	sample_set_init(&merge->set, arena);
 	sample_set_series(&merge->set, type, (struct labels){ 0 }, 0);
-	merge->slots = arena_array(arena, uint32_t, merge->cap);
-}
-
-static size_t slot_of(const struct merge *merge, uint32_t stack, uint32_t labels)
-{
-	/* Fibonacci hashing: the indexes are small and dense. */
-	uint64_t key = (uint64_t)labels << 32 | stack;
-	size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (merge->cap - 1);
-
-	for (;; at = (at + 1) & (merge->cap - 1)) {
-		uint32_t index = merge->slots[at];
-
-		if (index == 0)
-			return at;
-
-		const struct sample *sample = &merge->set.samples.items[index - 1];
-
-		if (sample->stack == stack && sample->labels == labels)
-			return at;
-	}
-}
-
-static void grow(struct merge *merge)
-{
-	merge->cap *= 2;
-	merge->slots = arena_array(merge->arena, uint32_t, merge->cap);
-	for (size_t i = 0; i < merge->set.samples.len; i++) {
-		const struct sample *sample = &merge->set.samples.items[i];
-
-		merge->slots[slot_of(merge, sample->stack, sample->labels)] = (uint32_t)i + 1;
-	}
 }
 
 void merge_share_memory(struct merge *merge, struct memory *memory)
@@ -96,10 +62,12 @@ bool merge_within_memory(struct merge *merge, const struct arena *arena, struct 
 
 bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value, struct err *err)
 {
-	if ((merge->set.samples.len + 1) * 2 > merge->cap)
-		grow(merge);
-
-	uint32_t *slot = &merge->slots[slot_of(merge, stack, labels)];
+	/* Fibonacci hashing: the indexes are small and dense. */
+	uint64_t key = (uint64_t)labels << 32 | stack;
+	const struct sample *sums = merge->set.samples.items;
+	uint32_t *slot =
+		index_at(merge->arena, &merge->index, key * UINT64_C(0x9e3779b97f4a7c15) >> 32,
+			 each, sums[each - 1].stack == stack && sums[each - 1].labels == labels);
 
 	if (*slot == 0) {
 		sample_set_add(&merge->set, (struct sample){ .stack = stack, .labels = labels });
@@ -223,7 +191,7 @@ bool merge_average(struct merge *merge, const struct window *window, struct err 
 	    !gauge_average(merge->gauge, sums, &count, window->start_ms, window->end_ms, err))
 		return false;
 	set->samples.len = 0;
-	memset(merge->slots, 0, merge->cap * sizeof(*merge->slots));
+	index_clear(&merge->index);
 	for (size_t i = 0; i < count; i++)
 		if (!merge_add(merge, (uint32_t)(sums[i].key >> 32), (uint32_t)sums[i].key,
 			       sums[i].value, err))

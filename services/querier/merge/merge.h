@@ -28,9 +28,7 @@ struct merge {
 	struct gauge *gauge; /* NULL: values add up */
 	uint64_t memory_max;
 	struct memory_part memory;
-	uint32_t
-		*slots; /* hash table of samples by (stack, labels): index + 1, at most half full */
-	size_t cap;
+	INDEX(uint32_t) index; /* index + 1 of a sample, by (stack, labels) */
 };
 
 /* Initialises an empty merge; cannot fail. `type`, `group_by` and `arena` must outlive the merge.

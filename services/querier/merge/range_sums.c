@@ -3,14 +3,11 @@
 
 #include <inttypes.h>
 
-enum { FIRST_SLOTS = 1024 };
-
 void range_sums_init(struct range_sums *range, const struct range_options *options,
 		     struct arena *arena)
 {
-	*range = (struct range_sums){ .options = *options, .cap = FIRST_SLOTS };
+	*range = (struct range_sums){ .options = *options };
 	sample_set_init(&range->groups, arena);
-	range->slots = arena_array(arena, uint32_t, range->cap);
 }
 
 static struct arena *arena_of(const struct range_sums *range)
@@ -35,43 +32,15 @@ static bool add_value(int64_t *sum, int64_t value, struct err *err)
 	       err_set(err, ERR_LIMIT, "a sum exceeds 64 bits: ask for less time");
 }
 
-static size_t slot_of(const struct range_sums *range, uint32_t group, uint32_t step)
-{
-	/* Fibonacci hashing: the numbers are small and dense. */
-	uint64_t key = (uint64_t)group << 32 | step;
-	size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (range->cap - 1);
-
-	for (;; at = (at + 1) & (range->cap - 1)) {
-		uint32_t index = range->slots[at];
-
-		if (index == 0)
-			return at;
-
-		const struct range_point *point = &range->points.items[index - 1];
-
-		if (point->group == group && point->step == step)
-			return at;
-	}
-}
-
-static void grow(struct range_sums *range)
-{
-	range->cap *= 2;
-	range->slots = arena_array(arena_of(range), uint32_t, range->cap);
-	for (size_t i = 0; i < range->points.len; i++) {
-		const struct range_point *point = &range->points.items[i];
-
-		range->slots[slot_of(range, point->group, point->step)] = (uint32_t)i + 1;
-	}
-}
-
 static bool add(struct range_sums *range, uint32_t group, uint32_t step, int64_t value,
 		struct err *err)
 {
-	if ((range->points.len + 1) * 2 > range->cap)
-		grow(range);
-
-	uint32_t *slot = &range->slots[slot_of(range, group, step)];
+	/* Fibonacci hashing: the numbers are small and dense. */
+	uint64_t key = (uint64_t)group << 32 | step;
+	const struct range_point *points = range->points.items;
+	uint32_t *slot =
+		index_at(arena_of(range), &range->index, key * UINT64_C(0x9e3779b97f4a7c15) >> 32,
+			 each, points[each - 1].group == group && points[each - 1].step == step);
 
 	if (*slot == 0) {
 		*vec_push(arena_of(range), &range->points) =

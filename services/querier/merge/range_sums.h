@@ -33,8 +33,7 @@ struct range_sums {
 	struct memory_part memory;
 	struct sample_set groups; /* its label sets are the groups */
 	VEC(struct range_point) points;
-	uint32_t *slots; /* hash table of points by (group, step): index + 1, at most half full */
-	size_t cap;
+	INDEX(uint32_t) index; /* index + 1 of a point, by (group, step) */
 };
 
 /* One group over time; its points are sorted by step. */

@@ -2,6 +2,7 @@
 #include "querier/pool/pool.h"
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "server/metrics/metrics.h"
 
 #include <assert.h>
@@ -20,8 +21,6 @@ struct metric *const pool_metrics[POOL_METRICS] = { &busy, &rejected };
 void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count,
 	       size_t connections)
 {
-	pthread_condattr_t attributes;
-
 	assert(count > 0 && count <= POOL_MAX);
 	assert(connections > 0 && connections <= READERS_MAX);
 	*pool = (struct pool){ .options = *options, .count = count };
@@ -29,10 +28,7 @@ void pool_init(struct pool *pool, const struct store_reader_options *options, si
 		for (size_t j = 0; j < connections; j++)
 			pool->items[i].readers[j].options = *options;
 	pthread_mutex_init(&pool->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&pool->released, &attributes);
-	pthread_condattr_destroy(&attributes);
+	pthread_cond_init(&pool->released, NULL);
 }
 
 void pool_done(struct pool *pool)
@@ -61,11 +57,7 @@ static struct pool_item *find_free(struct pool *pool)
 /* Under the lock. The caller checks between two calls whether its client is gone. */
 static void wait_for_release(struct pool *pool)
 {
-	uint64_t until = clock_monotonic_ns() + POOL_POLL_MS * NS_PER_MS;
-	struct timespec at = { .tv_sec = (time_t)(until / NS_PER_SECOND),
-			       .tv_nsec = (long)(until % NS_PER_SECOND) };
-
-	pthread_cond_timedwait(&pool->released, &pool->lock, &at);
+	cond_wait(&pool->released, &pool->lock, clock_monotonic_ns() + POOL_POLL_MS * NS_PER_MS);
 }
 
 static bool wait_for_free(struct pool *pool, const struct store_bounds *bounds,

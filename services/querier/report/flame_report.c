@@ -29,7 +29,7 @@ struct text_table {
 
 static uint32_t text_index(struct text_table *table, struct map *seen, str text)
 {
-	void **place = map_at(seen, text.ptr ? text : STR(""));
+	void **place = map_at(seen, text);
 
 	if (!*place) {
 		*vec_push(seen->arena, &table->texts) = text;

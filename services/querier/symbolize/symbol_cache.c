@@ -25,12 +25,8 @@ struct metric *const symbol_cache_metrics[SYMBOL_CACHE_METRICS] = { &cache_bytes
 void symbol_cache_init(struct symbol_cache *cache, uint64_t max_bytes)
 {
 	*cache = (struct symbol_cache){ .max_bytes = max_bytes };
+	TAILQ_INIT(&cache->by_use);
 	pthread_mutex_init(&cache->lock, NULL);
-}
-
-static struct cached_binary **bucket_of(struct symbol_cache *cache, str build_id)
-{
-	return &cache->buckets[hash_64(build_id) % SYMBOL_CACHE_BUCKETS];
 }
 
 /* The static functions below are called under the cache's lock. */
@@ -42,37 +38,26 @@ static void count_bytes(struct symbol_cache *cache, struct cached_binary *binary
 	metric_set(&cache_bytes, (int64_t)cache->bytes);
 }
 
-static void lru_remove(struct symbol_cache *cache, struct cached_binary *binary)
+/* Where the listed binary of that build id is, or NULL. */
+static struct cached_binary **find(struct symbol_cache *cache, str build_id)
 {
-	*(binary->newer ? &binary->newer->older : &cache->newest) = binary->older;
-	*(binary->older ? &binary->older->newer : &cache->oldest) = binary->newer;
-	binary->newer = binary->older = NULL;
-}
-
-static void lru_push(struct symbol_cache *cache, struct cached_binary *binary)
-{
-	binary->older = cache->newest;
-	*(cache->newest ? &cache->newest->newer : &cache->oldest) = binary;
-	cache->newest = binary;
+	return index_find(&cache->binaries, hash_seeded(build_id, hash_seed()), each,
+			  str_eq(each->build_id, build_id));
 }
 
 static struct cached_binary *find_listed(struct symbol_cache *cache, str build_id)
 {
-	struct cached_binary *binary = *bucket_of(cache, build_id);
+	struct cached_binary **found = find(cache, build_id);
 
-	while (binary && !str_eq(binary->build_id, build_id))
-		binary = binary->chain;
-	return binary;
+	return found ? *found : NULL;
 }
 
 static void list(struct symbol_cache *cache, struct cached_binary *binary)
 {
-	struct cached_binary **bucket = bucket_of(cache, binary->build_id);
-
-	binary->chain = *bucket;
-	*bucket = binary;
+	*index_at(NULL, &cache->binaries, hash_seeded(binary->build_id, hash_seed()), each,
+		  each == binary) = binary;
 	binary->is_listed = true;
-	lru_push(cache, binary);
+	TAILQ_INSERT_HEAD(&cache->by_use, binary, by_use);
 }
 
 static void free_unused(struct symbol_cache *cache, struct cached_binary *binary)
@@ -86,22 +71,18 @@ static void free_unused(struct symbol_cache *cache, struct cached_binary *binary
 /* Remove the binary from the cache; free it if it is not in use. */
 static void unlist(struct symbol_cache *cache, struct cached_binary *binary)
 {
-	struct cached_binary **at = bucket_of(cache, binary->build_id);
-
-	while (*at != binary)
-		at = &(*at)->chain;
-	*at = binary->chain;
+	index_remove(&cache->binaries, find(cache, binary->build_id));
 	binary->is_listed = false;
-	lru_remove(cache, binary);
+	TAILQ_REMOVE(&cache->by_use, binary, by_use);
 	free_unused(cache, binary);
 }
 
 static void make_room(struct symbol_cache *cache)
 {
-	struct cached_binary *binary = cache->oldest, *newer;
+	struct cached_binary *binary = TAILQ_LAST(&cache->by_use, binaries_by_use), *newer;
 
 	for (; binary && cache->bytes > cache->max_bytes; binary = newer) {
-		newer = binary->newer;
+		newer = TAILQ_PREV(binary, binaries_by_use, by_use);
 		if (binary->references)
 			continue; /* its memory would not be freed */
 		unlist(cache, binary);
@@ -114,8 +95,8 @@ static struct cached_binary *acquire(struct symbol_cache *cache, str build_id)
 	struct cached_binary *binary = find_listed(cache, build_id);
 
 	if (binary) {
-		lru_remove(cache, binary);
-		lru_push(cache, binary);
+		TAILQ_REMOVE(&cache->by_use, binary, by_use);
+		TAILQ_INSERT_HEAD(&cache->by_use, binary, by_use);
 	} else {
 		binary = cached_binary_new(build_id);
 		list(cache, binary);
@@ -183,8 +164,9 @@ void symbol_cache_release(struct symbol_cache *cache, struct cached_binary *bina
 
 void symbol_cache_done(struct symbol_cache *cache)
 {
-	while (cache->oldest)
-		unlist(cache, cache->oldest);
+	while (!TAILQ_EMPTY(&cache->by_use))
+		unlist(cache, TAILQ_FIRST(&cache->by_use));
+	index_done(&cache->binaries);
 	assert(cache->bytes == 0);
 	pthread_mutex_destroy(&cache->lock);
 }

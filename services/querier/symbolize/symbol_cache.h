@@ -11,15 +11,13 @@
 
 #include "querier/symbolize/cached_binary_internal.h"
 
-enum { SYMBOL_CACHE_BUCKETS = 1024 };
-
 struct symbol_cache {
 	/* private, under the lock */
 	pthread_mutex_t lock;
 	uint64_t max_bytes;
 	size_t bytes; /* of all binaries, also of those that can no longer be found */
-	struct cached_binary *buckets[SYMBOL_CACHE_BUCKETS];
-	struct cached_binary *newest, *oldest;
+	INDEX(struct cached_binary *) binaries;            /* by build id */
+	TAILQ_HEAD(binaries_by_use, cached_binary) by_use; /* the latest first */
 };
 
 /* An empty cache. The struct must not move until symbol_cache_done(). */

@@ -2,6 +2,7 @@
 #include "querier/symbolize/symbolize_merge.h"
 
 #include "base/hash.h"
+#include "base/index.h"
 
 #include <assert.h>
 
@@ -14,8 +15,8 @@ struct frame_range {
 
 /* The frame of a function. A function belongs to one binary, which may have several paths. */
 struct function_frame {
-	const struct function_symbol *function; /* NULL: free */
-	uint32_t frame;                         /* of the new merge */
+	const struct function_symbol *function;
+	uint32_t frame; /* of the new merge */
 	bool inlined;
 };
 
@@ -30,10 +31,8 @@ struct symbolize_job {
 	uint32_t *stack;            /* the stack that was translated last, */
 	struct stack before;        /* from this stack of the old merge; */
 	uint32_t *ends;             /* by frame of that: the end of its translation in `stack` */
-	uint32_t *slots; /* hash table of the new merge's stacks: index + 1; at most half full */
-	struct function_frame *function_frames; /* hash table of the new merge's functions */
-	size_t function_frame_count;
-	size_t slot_count; /* of each of the two: a power of two */
+	INDEX(uint32_t) stacks;     /* of the new merge, by their frames */
+	INDEX(struct function_frame) function_frames; /* by function */
 };
 
 bool frame_needs_symbol(const struct frame *frame)
@@ -57,23 +56,6 @@ static uint32_t add_frame(struct symbolize_job *job, const struct frame *frame,
 	return index;
 }
 
-/* The slot of the function, or the free slot where it belongs. */
-static struct function_frame *function_frame_at(struct symbolize_job *job,
-						const struct function_symbol *function,
-						bool inlined, str path)
-{
-	uint64_t key = ((uintptr_t)function + inlined) * UINT64_C(0x9e3779b97f4a7c15);
-
-	for (size_t at = key >> 32;; at++) {
-		struct function_frame *place = &job->function_frames[at & (job->slot_count - 1)];
-
-		if (!place->function ||
-		    (place->function == function && place->inlined == inlined &&
-		     str_eq(job->into->set.frames.items[place->frame].path, path)))
-			return place;
-	}
-}
-
 static void add_line(struct symbolize_job *job, const struct frame *from,
 		     const struct function_line *line, bool inlined)
 {
@@ -94,19 +76,17 @@ static void add_line(struct symbolize_job *job, const struct frame *from,
 		return;
 	}
 
-	struct function_frame *place = function_frame_at(job, function, inlined, from->path);
+	uint64_t key = ((uintptr_t)function + inlined) * UINT64_C(0x9e3779b97f4a7c15);
+	const struct frame *frames = job->into->set.frames.items;
+	struct function_frame *place =
+		index_at(job->scratch, &job->function_frames, key >> 32, each,
+			 each.function == function && each.inlined == inlined &&
+				 str_eq(frames[each.frame].path, from->path));
 
-	/* At most half of the slots are used; a function beyond that is not remembered. */
-	if (place->function)
-		push(job, place->frame);
-	else if (job->function_frame_count * 2 > job->slot_count)
-		push(job, add_frame(job, &frame, NAME_KNOWN));
-	else {
+	if (!place->function)
 		*place = (struct function_frame){ function, add_frame(job, &frame, NAME_KNOWN),
 						  inlined };
-		job->function_frame_count++;
-		push(job, place->frame);
-	}
+	push(job, place->frame);
 }
 
 static struct frame_range range_of(struct symbolize_job *job, uint32_t index)
@@ -203,40 +183,24 @@ static uint32_t stack_of(struct symbolize_job *job, struct stack from)
 	struct sample_set *set = &job->into->set;
 	struct stack stack = translate(job, from);
 	str bytes = { (const char *)stack.frames, stack.len * sizeof(*stack.frames) };
-	size_t at;
 
 	if (job->options->keep_addresses)
 		return sample_set_stack(set, stack.frames, stack.len);
-	for (at = hash_64(bytes);; at++) {
-		uint32_t slot = job->slots[at & (job->slot_count - 1)];
 
-		if (slot == 0)
-			break;
-		if (is_equal(set->stacks.items[slot - 1], stack))
-			return slot - 1;
-	}
+	size_t known = job->stacks.len;
+	uint32_t *index = index_at(job->scratch, &job->stacks, hash_64(bytes), each,
+				   is_equal(set->stacks.items[each], stack));
 
-	uint32_t index = sample_set_stack(set, stack.frames, stack.len);
-
-	job->slots[at & (job->slot_count - 1)] = index + 1;
-	return index;
+	if (job->stacks.len > known)
+		*index = sample_set_stack(set, stack.frames, stack.len);
+	return *index;
 }
 
+/* Most stacks and functions are few, but growing to many would cost more than the room. */
 static void make_room(struct symbolize_job *job)
 {
-	const struct sample_set *from = &job->from->set;
-	size_t most = from->frames.len > from->stacks.len ? from->frames.len : from->stacks.len;
-
-	if (job->options->keep_addresses) {
-		sample_set_reserve(&job->into->set, from->frames.len, from->stacks.len,
-				   from->samples.len);
-		return;
-	}
-	job->slot_count = 64;
-	while (job->slot_count < 2 * most)
-		job->slot_count *= 2;
-	job->slots = arena_array(job->scratch, uint32_t, job->slot_count);
-	job->function_frames = arena_array(job->scratch, struct function_frame, job->slot_count);
+	index_reserve(job->scratch, &job->function_frames, job->from->set.frames.len);
+	index_reserve(job->scratch, &job->stacks, job->from->set.stacks.len);
 }
 
 /* Every stack of a merge has a sample, so all are translated. */
@@ -271,7 +235,11 @@ bool symbolize_merge(struct merge *into, const struct merge *from,
 	/* All label sets are different, so they get the same numbers again. */
 	for (size_t i = 0; i < from->set.label_sets.len; i++)
 		(void)sample_set_labels(&into->set, from->set.label_sets.items[i]);
-	make_room(&job);
+	if (options->keep_addresses)
+		sample_set_reserve(&into->set, from->set.frames.len, from->set.stacks.len,
+				   from->set.samples.len);
+	else
+		make_room(&job);
 	if (!make_ranges(&job, err) || !add_samples(&job, err))
 		return false;
 	into->reasons = job.reasons.items;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "client/fetch.h"
@@ -38,9 +39,7 @@ void generations_open(struct generations *generations, const struct servers *ser
 {
 	*generations = (struct generations){ .servers = servers, .cancel = cancel };
 	pthread_mutex_init(&generations->lock, NULL);
-	generations->slots = calloc(GENERATIONS_KEPT, sizeof(*generations->slots));
-	if (!generations->slots)
-		abort(); /* out of memory at the start */
+	generations->slots = heap_array(struct generation_slot, GENERATIONS_KEPT);
 }
 
 void generations_close(struct generations *generations)

@@ -3,25 +3,23 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "sandbox/sandbox.h"
 #include "server/metrics/metrics.h"
 #include "symbolizer/build/build_worker.h"
+#include "symbolizer/build/fetch_worker.h"
 #include "symbolizer/symbolizer_limits.h"
 #include "symbolizer/tables/table_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 enum {
 	POP_MS = 500,
 	ATTEMPTS_MAX = 3,
-	FETCHES_PER_FILE = 3 /* debuginfo, executable, dwz file */
+	QUERIES_PER_FILE = 2 /* debuginfo, executable */
 };
 
 enum build_outcome {
@@ -81,62 +79,80 @@ static const enum build_outcome outcome_of[NAME_REASON_COUNT] = {
 	[NAME_TOO_LARGE] = TOO_LARGE,
 };
 
-/* A thread of the pool, with its worker process. */
-struct worker_thread {
-	struct worker_pool *pool;
-	struct build_worker worker;
-	char directory[PATH_MAX]; /* the working directory of the worker */
-	char table[32];           /* the table that it builds, a path below the tables' directory */
+struct build_result {
+	enum name_reason reason;
+	enum build_outcome outcome; /* counted unless the reason is NAME_PENDING */
+	bool is_fallback;           /* built from an executable, or without its dwz file */
+	char why[256];
 };
 
-/* Wait for the next report. False: the worker died, the deadline passed, or the service is
- * stopping. */
-static bool receive_report(const struct worker_thread *thread, uint64_t deadline_ns,
-			   struct build_report *report, bool *ret_late)
+/* A thread of the pool, with its child processes. */
+struct worker_thread {
+	struct worker_pool *pool;
+	struct sandbox fetcher, builder;
+	char directory[PATH_MAX]; /* the working directory of the fetcher */
+	char table[32];           /* the table that is built, a path below the tables' directory */
+};
+
+static bool fail(struct build_result *result, enum name_reason reason, const char *why)
 {
-	const struct cancel *cancel = thread->pool->options.cancel;
-	struct pollfd fds[2] = { { .fd = thread->worker.socket, .events = POLLIN },
-				 { .fd = cancel->fd, .events = POLLIN } };
-
-	*ret_late = false;
-	while (!cancel_requested(cancel)) {
-		uint64_t now_ns = clock_monotonic_ns();
-
-		if (now_ns >= deadline_ns) {
-			*ret_late = true;
-			return false;
-		}
-		if (poll(fds, 2, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1) > 0 &&
-		    fds[0].revents)
-			return recv(thread->worker.socket, report, sizeof(*report), 0) ==
-			       (ssize_t)sizeof(*report);
-	}
+	result->reason = reason;
+	result->outcome = outcome_of[reason];
+	snprintf(result->why, sizeof(result->why), "%s", why);
 	return false;
 }
 
-/* The worker died or was too late. If the file had been fetched, the file is to blame (MALFORMED or
- * TOO_LARGE); else it is UNAVAILABLE. */
-static void handle_exit(struct worker_thread *thread, const struct build_id *id, bool is_late,
-			bool has_fetched, struct build_report *report)
+/* A child process cannot be started, or the table cannot be created. */
+static bool fail_start(struct build_result *result, enum build_outcome outcome,
+		       const struct err *err)
 {
-	bool is_stopping = cancel_requested(thread->pool->options.cancel);
-	int status = 0;
+	if (err->code == ERR_CANCELLED)
+		return fail(result, NAME_PENDING, "");
+	log_error("worker not started", "error=\"%s\"", err->msg);
+	fail(result, NAME_UNAVAILABLE, err->msg);
+	result->outcome = outcome;
+	return false;
+}
 
-	if (!is_late && !is_stopping)
-		clock_sleep_ms(10); /* the socket closes before the process can be waited for */
-	status = build_worker_stop(&thread->worker);
-	is_late |= WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
-	*report = (struct build_report){ .stage = BUILD_DONE, .reason = NAME_UNAVAILABLE };
-	if (is_stopping) {
-		report->reason = NAME_PENDING;
-		return;
+static enum build_outcome outcome_of_end(enum sandbox_end end)
+{
+	switch (end) {
+	case SANDBOX_END_TIMEOUT:
+	case SANDBOX_END_CPU_TIME:
+		return LATE;
+	case SANDBOX_END_MEMORY:
+	case SANDBOX_END_FILE_SIZE:
+		return TOO_LARGE;
+	case SANDBOX_END_STOPPED:
+	case SANDBOX_END_FORBIDDEN:
+	case SANDBOX_END_BAD_RESPONSE:
+	case SANDBOX_END_CRASHED:
+	case SANDBOX_END_KILLED:
+	case SANDBOX_END_COUNT:
+		break;
 	}
-	if (has_fetched)
-		report->reason = is_late ? NAME_TOO_LARGE : NAME_MALFORMED;
-	metric_add_at(&builds, is_late ? LATE : CRASHED, 1);
-	log_warn("worker ended", "build_id=%s while=%s late=%s signal=%d", id->text,
-		 has_fetched ? "reading" : "fetching", is_late ? "yes" : "no",
-		 WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	return CRASHED;
+}
+
+/* A child process died or was too late. If it read the file, the file is to blame (MALFORMED or
+ * TOO_LARGE); else the file is UNAVAILABLE. */
+static bool fail_exit(struct worker_thread *thread, struct sandbox *child,
+		      const struct build_id *id, enum sandbox_reply reply,
+		      struct build_result *result)
+{
+	enum sandbox_end end = sandbox_stop(child, reply);
+	bool is_reading = child == &thread->builder;
+	enum name_reason reason = NAME_UNAVAILABLE;
+
+	if (reply == SANDBOX_CANCELLED)
+		return fail(result, NAME_PENDING, "");
+	log_warn("worker ended", "build_id=%s while=%s reason=%s", id->text,
+		 is_reading ? "reading" : "fetching", sandbox_end_names[end]);
+	if (is_reading)
+		reason = outcome_of_end(end) == CRASHED ? NAME_MALFORMED : NAME_TOO_LARGE;
+	fail(result, reason, sandbox_end_names[end]);
+	result->outcome = outcome_of_end(end);
+	return false;
 }
 
 static uint32_t servers_to_skip(const struct worker_pool *pool)
@@ -149,7 +165,7 @@ static uint32_t servers_to_skip(const struct worker_pool *pool)
 	return servers;
 }
 
-static void note_hung(struct worker_pool *pool, const struct build_report *report)
+static void note_hung(struct worker_pool *pool, const struct fetch_report *report)
 {
 	uint64_t until_ns = clock_monotonic_ns() + HUNG_PAUSE_SECONDS * NS_PER_SECOND;
 
@@ -158,62 +174,162 @@ static void note_hung(struct worker_pool *pool, const struct build_report *repor
 			pool->skip_until_ns[i] = until_ns;
 }
 
-/* Start a worker if there is none. An idle worker sends nothing, so an event means that it died. */
-static bool ensure_worker(struct worker_thread *thread, struct err *err)
+/* Start the fetcher if there is none. An idle one sends nothing, so a message means that it died.
+ */
+static bool ensure_fetcher(struct worker_thread *thread, struct err *err)
 {
-	struct pollfd fd = { .fd = thread->worker.socket, .events = POLLIN };
+	const char *arguments[] = { FETCH_WORKER_MODE, thread->directory,
+				    thread->pool->options.servers, NULL };
+	const struct sandbox_options options = { .arguments = arguments,
+						 .keeps_environment = true,
+						 .cancel = thread->pool->options.cancel };
+	char byte;
 
-	if (thread->worker.pid && poll(&fd, 1, 0) > 0)
-		build_worker_stop(&thread->worker);
-	if (thread->worker.pid)
-		return true;
+	if (thread->fetcher.pid) {
+		enum sandbox_reply reply =
+			sandbox_wait(&thread->fetcher, 0, NULL, &byte, sizeof(byte), NULL);
+
+		if (reply == SANDBOX_BUSY)
+			return true;
+		sandbox_stop(&thread->fetcher, reply);
+	}
 	table_files_empty(AT_FDCWD, thread->directory);
-	return build_worker_start(&thread->worker, thread->directory, thread->pool->options.servers,
-				  err);
+	return sandbox_start(&thread->fetcher, &options, err);
 }
 
-/* Let the worker fetch and read one file. */
-static void run_job(struct worker_thread *thread, const struct build_id *id,
-		    struct build_report *report)
+static bool fetch(struct worker_thread *thread, const struct build_id *id, bool is_debug_file,
+		  struct build_result *result, int *ret_fd)
 {
-	uint64_t servers = thread->pool->generations->servers->count;
-	uint64_t fetch_ns = FETCHES_PER_FILE * servers * (FETCH_SECONDS + 5) * NS_PER_SECOND;
-	struct build_job job = { .id = *id, .skipped_servers = servers_to_skip(thread->pool) };
-	bool is_late = false, has_fetched = false;
-	struct err err = { 0 };
+	struct worker_pool *pool = thread->pool;
+	const struct fetch_job job = { .id = *id,
+				       .skipped_servers = servers_to_skip(pool),
+				       .is_debug_file = is_debug_file };
+	uint64_t timeout_ms =
+		QUERIES_PER_FILE * pool->generations->servers->count * (FETCH_SECONDS + 5) * 1000;
+	enum sandbox_reply reply = SANDBOX_DIED;
+	struct fetch_report report;
+	int fds[SANDBOX_FDS_MAX];
+	struct err err;
 
-	*report = (struct build_report){ .stage = BUILD_DONE, .reason = NAME_PENDING };
+	if (!ensure_fetcher(thread, &err))
+		return fail_start(result, CRASHED, &err);
+	if (sandbox_send(&thread->fetcher, &job, sizeof(job), NULL))
+		reply = sandbox_wait(&thread->fetcher, timeout_ms, pool->options.cancel, &report,
+				     sizeof(report), fds);
+	if (reply != SANDBOX_RESPONDED)
+		return fail_exit(thread, &thread->fetcher, id, reply, result);
+	note_hung(pool, &report);
+	if (report.reason != NAME_KNOWN)
+		return fail(result, report.reason, report.why);
+	result->is_fallback = report.is_fallback;
+	metric_add(&fetched, 1);
+	metric_add(&fetched_bytes, report.bytes);
+	metric_observe(&fetch_seconds, report.duration_ns);
+	*ret_fd = fds[0];
+	return true;
+}
+
+/* Fetch the file to which dwz moved parts of this file's DWARF, and send it. Without that file
+ * names are missing, so the table is a fallback. */
+static bool send_alt(struct worker_thread *thread, const struct build_report *report,
+		     struct build_result *result)
+{
+	const char *text = report->alt_id.text;
+	struct build_result alt_result;
+	struct build_id id;
+	struct err err;
+	AUTO_FD alt = -1;
+
+	if (!memchr(text, 0, sizeof(report->alt_id.text)) ||
+	    !build_id_parse(str_from(text), &id, &err) ||
+	    !fetch(thread, &id, true, &alt_result, &alt))
+		result->is_fallback = true;
+
+	const int fds[SANDBOX_FDS_MAX] = { alt, -1, -1 };
+
+	return sandbox_send(&thread->builder, &(struct build_job){ 0 }, sizeof(struct build_job),
+			    fds);
+}
+
+/* Let the builder read the file. A report with a value that no builder sends is invalid. */
+static enum sandbox_reply call_builder(struct worker_thread *thread, int fd, int table,
+				       struct build_result *result, struct build_report *report)
+{
+	const int fds[SANDBOX_FDS_MAX] = { fd, table, -1 };
+	const struct cancel *cancel = thread->pool->options.cancel;
+	uint64_t began_ns = clock_monotonic_ns();
+	enum sandbox_reply reply;
+
+	if (!sandbox_send(&thread->builder, &(struct build_job){ 0 }, sizeof(struct build_job),
+			  fds))
+		return SANDBOX_DIED;
+	reply = sandbox_wait(&thread->builder, BUILD_SECONDS * 1000, cancel, report,
+			     sizeof(*report), NULL);
+	if (reply == SANDBOX_RESPONDED && report->stage == BUILD_NEEDS_ALT) {
+		if (!send_alt(thread, report, result))
+			return SANDBOX_DIED;
+		began_ns = clock_monotonic_ns();
+		reply = sandbox_wait(&thread->builder, BUILD_SECONDS * 1000, cancel, report,
+				     sizeof(*report), NULL);
+	}
+	if (reply != SANDBOX_RESPONDED)
+		return reply;
+	metric_observe(&build_seconds, clock_monotonic_ns() - began_ns);
+	return report->stage == BUILD_DONE && report->reason < NAME_REASON_COUNT &&
+			       memchr(report->why, 0, sizeof(report->why))
+		       ? SANDBOX_RESPONDED
+		       : SANDBOX_INVALID;
+}
+
+static bool read_file(struct worker_thread *thread, const struct build_id *id, int fd,
+		      struct build_result *result)
+{
+	char uid[24], path[PATH_MAX + sizeof("/table")];
+	const char *arguments[] = { BUILD_WORKER_MODE, uid, NULL };
+	const struct sandbox_options options = { .arguments = arguments,
+						 .cancel = thread->pool->options.cancel };
+	struct build_report report;
+	struct err err;
+
+	snprintf(uid, sizeof(uid), "%ju", (uintmax_t)thread->pool->options.sandbox_uid);
+	snprintf(path, sizeof(path), "%s/table", thread->directory);
+
+	AUTO_FD table = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+
+	if (table < 0) {
+		err_errno(&err, "create %s", path);
+		return fail_start(result, UNAVAILABLE, &err);
+	}
+	if (!sandbox_start(&thread->builder, &options, &err))
+		return fail_start(result, CRASHED, &err);
+
+	enum sandbox_reply reply = call_builder(thread, fd, table, result, &report);
+
+	if (reply != SANDBOX_RESPONDED)
+		return fail_exit(thread, &thread->builder, id, reply, result);
+	sandbox_stop(&thread->builder, reply);
+	return report.reason == NAME_KNOWN || fail(result, report.reason, report.why);
+}
+
+/* Let the child processes fetch and read one file. */
+static void run_job(struct worker_thread *thread, const struct build_id *id,
+		    struct build_result *result)
+{
+	AUTO_FD fd = -1;
+
+	*result = (struct build_result){ .reason = NAME_PENDING };
 	if (cancel_requested(thread->pool->options.cancel))
 		return;
-	if (!ensure_worker(thread, &err)) {
-		log_error("worker not started", "error=\"%s\"", err.msg);
-		report->reason = NAME_UNAVAILABLE;
+	if (fetch(thread, id, false, result, &fd) && read_file(thread, id, fd, result)) {
+		result->reason = NAME_KNOWN;
+		result->outcome = BUILT;
+	}
+	if (result->reason == NAME_PENDING)
 		return;
-	}
-	if (send(thread->worker.socket, &job, sizeof(job), MSG_NOSIGNAL) < 0 ||
-	    !receive_report(thread, clock_monotonic_ns() + fetch_ns, report, &is_late)) {
-		handle_exit(thread, id, is_late, false, report);
-		return;
-	}
-	note_hung(thread->pool, report);
-	if (report->stage == BUILD_FETCHED) {
-		has_fetched = true;
-		metric_add(&fetched, 1);
-		metric_add(&fetched_bytes, report->bytes);
-		metric_observe(&fetch_seconds, report->duration_ns);
-		if (!receive_report(thread, clock_monotonic_ns() + BUILD_SECONDS * NS_PER_SECOND,
-				    report, &is_late)) {
-			handle_exit(thread, id, is_late, true, report);
-			return;
-		}
-		metric_observe(&build_seconds, report->duration_ns);
-	}
-	if (has_fetched)
-		build_worker_stop(&thread->worker);
-	metric_add_at(&builds, outcome_of[report->reason], 1);
-	if (report->reason != NAME_KNOWN && report->reason != NAME_NO_DEBUG_INFO)
+	metric_add_at(&builds, result->outcome, 1);
+	if (result->reason != NAME_KNOWN && result->reason != NAME_NO_DEBUG_INFO)
 		log_warn("no table", "build_id=%s reason=%s error=\"%s\"", id->text,
-			 name_reason_names[report->reason], report->why);
+			 name_reason_names[result->reason], result->why);
 }
 
 /* How long a failure is cached. */
@@ -233,20 +349,19 @@ static void build_table(struct worker_thread *thread, const struct build_id *id)
 {
 	struct worker_pool *pool = thread->pool;
 	struct table_result result = { .reason = NAME_PENDING, .file = thread->table };
-	struct build_report report;
+	struct build_result built;
 	struct err err = { 0 };
 
 	for (int i = 0; i < ATTEMPTS_MAX; i++) {
 		uint64_t before = generations_refresh(pool->generations, id), after;
 
-		run_job(thread, id, &report);
+		run_job(thread, id, &built);
 		after = generations_refresh(pool->generations, id);
-		result.reason = report.reason;
+		result.reason = built.reason;
 		result.generation = after == GENERATION_UNKNOWN ? 0 : after;
-		result.is_fallback = report.is_fallback;
-		result.ttl_ns = negative_ttl_ns(pool, report.reason);
-		if (report.reason == NAME_PENDING || before == after ||
-		    before == GENERATION_UNKNOWN)
+		result.is_fallback = built.is_fallback;
+		result.ttl_ns = negative_ttl_ns(pool, built.reason);
+		if (built.reason == NAME_PENDING || before == after || before == GENERATION_UNKNOWN)
 			break;
 		metric_add_at(&builds, OUTRUN, 1);
 		result.reason = NAME_PENDING;
@@ -278,7 +393,7 @@ static void *worker_thread_main(void *self)
 		build_table(&thread, item);
 		free(item);
 	}
-	build_worker_stop(&thread.worker);
+	sandbox_stop(&thread.fetcher, SANDBOX_RESPONDED);
 	return NULL;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * worker_pool - a queue of files to read, and threads that each control one build worker.
+ * worker_pool - a queue of files to read, and threads that each control child processes.
  *
  * The caller starts a build with tables_begin() and then submits the build id. The pool always
  * calls tables_finish(), also after a failure. The pool queries the file's generation before and
@@ -17,6 +17,7 @@
 struct worker_pool_options {
 	const char *directory; /* absolute path of the tables' directory */
 	const char *servers;
+	uint64_t sandbox_uid; /* of processes that read files, if this one is root */
 	const struct cancel *cancel;
 };
 

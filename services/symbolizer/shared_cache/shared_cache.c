@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "server/metrics/metrics.h"
@@ -217,10 +218,8 @@ static void publication_free(struct shared_cache *cache, struct publication *pub
 /* Queue the commands. The publication takes ownership of the arena. */
 static void publish(struct shared_cache *cache, struct command_batch *batch, struct arena *arena)
 {
-	struct publication *publication = malloc(sizeof(*publication));
+	struct publication *publication = heap_new(struct publication);
 
-	if (!publication)
-		abort(); /* out of memory, as an arena would */
 	*publication = (struct publication){ .arena = *arena,
 					     .commands = batch->commands.items,
 					     .count = batch->commands.len };
@@ -376,9 +375,7 @@ bool shared_cache_open(struct shared_cache *cache, const char *address, struct e
 	if (getrandom(&token, sizeof(token), 0) != (ssize_t)sizeof(token))
 		token = clock_unix_ns();
 	snprintf(cache->token, sizeof(cache->token), "%016" PRIx64, token);
-	cache->seen = calloc(REDIS_SEEN, sizeof(*cache->seen));
-	if (!cache->seen)
-		abort(); /* out of memory at the start */
+	cache->seen = heap_zeroed(REDIS_SEEN, sizeof(*cache->seen));
 	queue_init(&cache->queue, REDIS_PUBLISH_MAX);
 	errno = pthread_create(&cache->thread, NULL, publisher_main, cache);
 	cache->is_on = !errno;

@@ -2,6 +2,7 @@
 #include "symbolizer/tables/tables.h"
 
 #include "base/clock.h"
+#include "base/cond.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "server/metrics/metrics.h"
@@ -12,9 +13,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
-#include <time.h>
-
-enum { BUCKETS = 1 << 14 };
 
 enum drop_reason { EVICTED, OUTDATED, CORRUPT, DROPS };
 static const char *const drop_names[DROPS] = {
@@ -37,55 +35,49 @@ static struct metric build_ids = { .name = "decima_symbolizer_build_ids",
 static struct metric loaded = { .name = "decima_symbolizer_tables_loaded_total",
 				.kind = METRIC_COUNTER,
 				.help = "Tables on disk that were mapped." };
-struct metric *const tables_metrics[TABLES_METRICS] = { &dropped, &table_bytes, &build_ids,
-							&loaded };
+static struct metric split = { .name = "decima_symbolizer_split_tables_total",
+			       .kind = METRIC_COUNTER,
+			       .help = "Tables built without the .dwo or .dwp files of their "
+				       "program (-gsplit-dwarf), which are not read: ELF symbols "
+				       "and lines, but no inlined calls." };
+struct metric *const tables_metrics[TABLES_METRICS] = { &dropped, &table_bytes, &build_ids, &loaded,
+							&split };
 
 struct table_entry {
 	struct build_id id;
-	struct table_entry *next;          /* in the same bucket */
-	struct table_entry *newer, *older; /* ordered by last use */
-	struct mapped_table *mapped;       /* NULL: not mapped */
-	struct table_file file;            /* size 0: no file */
-	uint64_t refresh_ns;               /* when to look for a better file; 0: never */
-	bool is_busy;                      /* being mapped or built */
-	enum name_reason reason;           /* NAME_KNOWN: no cached failure */
+	TAILQ_ENTRY(table_entry) by_use;
+	struct mapped_table *mapped; /* NULL: not mapped */
+	struct table_file file;      /* size 0: no file */
+	uint64_t refresh_ns;         /* when to look for a better file; 0: never */
+	bool is_busy;                /* being mapped or built */
+	enum name_reason reason;     /* NAME_KNOWN: no cached failure */
 	uint64_t reason_generation, reason_until_ns;
 };
 
 /* ---- entries; called with the lock ---- */
 
-static struct table_entry **bucket_of(const struct tables *tables, const struct build_id *id)
+static uint64_t hash_of(const struct build_id *id)
 {
-	return &tables->buckets[hash_64(str_from(id->text)) % BUCKETS];
+	return hash_seeded(str_from(id->text), hash_seed());
+}
+
+static bool has_id(const struct table_entry *entry, const struct build_id *id)
+{
+	return str_eq(str_from(entry->id.text), str_from(id->text));
 }
 
 static struct table_entry *entry_find(const struct tables *tables, const struct build_id *id)
 {
-	struct table_entry *entry = *bucket_of(tables, id);
+	struct table_entry **found =
+		index_find(&tables->entries, hash_of(id), each, has_id(each, id));
 
-	while (entry && !str_eq(str_from(entry->id.text), str_from(id->text)))
-		entry = entry->next;
-	return entry;
-}
-
-static void unlink_from_use(struct tables *tables, struct table_entry *entry)
-{
-	*(entry->newer ? &entry->newer->older : &tables->newest) = entry->older;
-	*(entry->older ? &entry->older->newer : &tables->oldest) = entry->newer;
-}
-
-static void link_as_newest(struct tables *tables, struct table_entry *entry)
-{
-	entry->newer = NULL;
-	entry->older = tables->newest;
-	*(tables->newest ? &tables->newest->newer : &tables->oldest) = entry;
-	tables->newest = entry;
+	return found ? *found : NULL;
 }
 
 static void entry_touch(struct tables *tables, struct table_entry *entry)
 {
-	unlink_from_use(tables, entry);
-	link_as_newest(tables, entry);
+	TAILQ_REMOVE(&tables->by_use, entry, by_use);
+	TAILQ_INSERT_HEAD(&tables->by_use, entry, by_use);
 }
 
 static void release(struct mapped_table *mapped)
@@ -111,36 +103,32 @@ static void drop_table(struct tables *tables, struct table_entry *entry, enum dr
 
 static void entry_remove(struct tables *tables, struct table_entry *entry)
 {
-	struct table_entry **place = bucket_of(tables, &entry->id);
-
 	drop_table(tables, entry, EVICTED);
-	while (*place != entry)
-		place = &(*place)->next;
-	*place = entry->next;
-	unlink_from_use(tables, entry);
-	tables->count--;
+	index_remove(&tables->entries,
+		     index_find(&tables->entries, hash_of(&entry->id), each, each == entry));
+	TAILQ_REMOVE(&tables->by_use, entry, by_use);
 	free(entry);
 }
 
 /* Evict the least recently used entries, but never the newest one. */
 static void evict(struct tables *tables)
 {
-	struct table_entry *entry = tables->oldest;
-	bool is_full = tables->bytes > tables->max_bytes || tables->count > TABLES_MAX;
+	struct table_entry *entry = TAILQ_LAST(&tables->by_use, entries_by_use);
+	bool is_full = tables->bytes > tables->max_bytes || tables->entries.len > TABLES_MAX;
 	uint64_t keep_bytes = tables->max_bytes / 100 * KEEP_TABLES_PERCENT;
 	size_t keep_count = (size_t)TABLES_MAX / 100 * KEEP_TABLES_PERCENT;
 
-	while (is_full && entry && entry != tables->newest &&
-	       (tables->bytes > keep_bytes || tables->count > keep_count)) {
-		struct table_entry *next = entry->newer;
-		bool helps = tables->count > keep_count || entry->file.size;
+	while (is_full && entry && entry != TAILQ_FIRST(&tables->by_use) &&
+	       (tables->bytes > keep_bytes || tables->entries.len > keep_count)) {
+		struct table_entry *next = TAILQ_PREV(entry, entries_by_use, by_use);
+		bool helps = tables->entries.len > keep_count || entry->file.size;
 
 		if (helps && !entry->is_busy)
 			entry_remove(tables, entry);
 		entry = next;
 	}
 	metric_set(&table_bytes, (int64_t)tables->bytes);
-	metric_set(&build_ids, (int64_t)tables->count);
+	metric_set(&build_ids, (int64_t)tables->entries.len);
 }
 
 static struct table_entry *entry_get(struct tables *tables, const struct build_id *id)
@@ -149,14 +137,10 @@ static struct table_entry *entry_get(struct tables *tables, const struct build_i
 
 	if (entry)
 		return entry;
-	entry = calloc(1, sizeof(*entry));
-	if (!entry)
-		abort(); /* GCOVR_EXCL_LINE: out of memory, as an arena would */
+	entry = heap_new(struct table_entry);
 	entry->id = *id;
-	entry->next = *bucket_of(tables, id);
-	*bucket_of(tables, id) = entry;
-	link_as_newest(tables, entry);
-	tables->count++;
+	*index_at(NULL, &tables->entries, hash_of(id), each, each == entry) = entry;
+	TAILQ_INSERT_HEAD(&tables->by_use, entry, by_use);
 	evict(tables);
 	return entry;
 }
@@ -194,22 +178,15 @@ static void add_from_disk(void *self, const struct build_id *id, const struct ta
 
 bool tables_open(struct tables *tables, const char *directory, uint64_t max_bytes, struct err *err)
 {
-	pthread_condattr_t monotonic;
-
 	*tables = (struct tables){
 		.root = -1, .directory = -1, .lock_file = -1, .max_bytes = max_bytes
 	};
 	if (!table_files_open(directory, &tables->root, &tables->directory, &tables->lock_file,
 			      err))
 		return false;
-	tables->buckets = calloc(BUCKETS, sizeof(*tables->buckets));
-	if (!tables->buckets)
-		abort(); /* GCOVR_EXCL_LINE: out of memory at the start */
+	TAILQ_INIT(&tables->by_use);
 	pthread_mutex_init(&tables->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&tables->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	pthread_cond_init(&tables->changed, NULL);
 	table_files_each(tables->directory, add_from_disk, tables);
 	evict(tables);
 	return true;
@@ -217,20 +194,20 @@ bool tables_open(struct tables *tables, const char *directory, uint64_t max_byte
 
 void tables_close(struct tables *tables)
 {
-	if (!tables->buckets)
+	if (!tables->by_use.tqh_last) /* not open */
 		return;
-	for (struct table_entry *entry = tables->newest, *older; entry; entry = older) {
-		older = entry->older;
-		if (entry->mapped)
-			release(entry->mapped);
-		free(entry);
+	index_for_each(&tables->entries, entry) {
+		if ((*entry)->mapped)
+			release((*entry)->mapped);
+		free(*entry);
 	}
-	free(TAKE(tables->buckets));
+	index_done(&tables->entries);
 	close(tables->directory);
 	close(tables->root);
 	close(tables->lock_file);
 	pthread_cond_destroy(&tables->changed);
 	pthread_mutex_destroy(&tables->lock);
+	tables->by_use.tqh_last = NULL;
 }
 
 /* ---- lookup ---- */
@@ -245,10 +222,8 @@ static bool file_matches(const struct table_entry *entry, uint64_t generation)
 /* Called without the lock. NULL: the file is corrupt. */
 static struct mapped_table *map_file(int fd, const struct table_file *file, struct err *err)
 {
-	struct mapped_table *mapped = calloc(1, sizeof(*mapped));
+	struct mapped_table *mapped = heap_new(struct mapped_table);
 
-	if (!mapped)
-		abort(); /* GCOVR_EXCL_LINE: out of memory, as an arena would */
 	mapped->generation = file->generation;
 	mapped->is_fallback = file->is_fallback;
 	mapped->references = 1;
@@ -369,6 +344,11 @@ static struct mapped_table *install(struct tables *tables, const struct build_id
 
 	if (mapped &&
 	    table_file_put(tables->root, tables->directory, result->file, id, &file, err)) {
+		if (mapped->symbols.split_units) {
+			metric_add(&split, 1);
+			log_info("debug information is in .dwo or .dwp files",
+				 "build_id=%s units=%u", id->text, mapped->symbols.split_units);
+		}
 		*ret_file = file;
 		return mapped;
 	}
@@ -448,13 +428,11 @@ uint64_t tables_changes(struct tables *tables)
 
 bool tables_wait(struct tables *tables, uint64_t changes, uint64_t deadline_ns)
 {
-	struct timespec until = { .tv_sec = (time_t)(deadline_ns / NS_PER_SECOND),
-				  .tv_nsec = (long)(deadline_ns % NS_PER_SECOND) };
 	bool is_timely = true;
 
 	pthread_mutex_lock(&tables->lock);
 	while (tables->changes == changes && is_timely)
-		is_timely = pthread_cond_timedwait(&tables->changed, &tables->lock, &until) == 0;
+		is_timely = cond_wait(&tables->changed, &tables->lock, deadline_ns);
 	is_timely = tables->changes != changes;
 	pthread_mutex_unlock(&tables->lock);
 	return is_timely;

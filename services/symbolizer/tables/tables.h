@@ -27,11 +27,13 @@
 #pragma once
 
 #include "base/cancel.h"
+#include "base/index.h"
 #include "elf/build_id.h"
 #include "symbols/symbol_table.h"
 #include "wire/symbolize.h"
 
 #include <pthread.h>
+#include <sys/queue.h>
 
 /* No server could report the generation: any table or reason matches. */
 #define GENERATION_UNKNOWN UINT64_MAX
@@ -51,9 +53,8 @@ struct tables {
 	int root, directory; /* -1: closed */
 	int lock_file;
 	uint64_t max_bytes, bytes, changes;
-	size_t count;
-	struct table_entry **buckets;
-	struct table_entry *newest, *oldest;
+	INDEX(struct table_entry *) entries;            /* by build id */
+	TAILQ_HEAD(entries_by_use, table_entry) by_use; /* the latest first */
 };
 
 /*
@@ -126,6 +127,6 @@ uint64_t tables_changes(struct tables *tables);
  * nanoseconds) passed first. */
 bool tables_wait(struct tables *tables, uint64_t changes, uint64_t deadline_ns);
 
-enum { TABLES_METRICS = 4 };
+enum { TABLES_METRICS = 5 };
 /* For the metrics page of the process. */
 extern struct metric *const tables_metrics[TABLES_METRICS];

@@ -62,8 +62,7 @@ static void holds_exactly_the_keys_that_were_added_and_not_removed(void **state)
 		for (size_t k = 0; k < rows[i].count; k++)
 			len += things[k].is_in;
 		assert_true(index.len == len);
-		index_for_each(&index, each)
-		{
+		index_for_each(&index, each) {
 			assert_true((*each)->is_in);
 			(*each)->is_in = false;
 			visited++;
@@ -128,7 +127,8 @@ static void an_empty_index_finds_nothing(void **state)
 
 	(void)state;
 	assert_null(index_find(&index, 1, each, each == 1));
-	index_for_each(&index, each) fail();
+	index_for_each(&index, each)
+		fail();
 	index_keep(&index, each, each == 0);
 	index_clear(&index);
 	index_done(&index);

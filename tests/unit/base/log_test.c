@@ -93,7 +93,7 @@ static void a_value_is_quoted_only_if_it_must_be(void **state)
 
 static void conversions_have_their_values(void **state)
 {
-		str text = { "abcdef", 3 };
+	str text = { "abcdef", 3 };
 
 	(void)state;
 	ASSERT_FIELDS("a=-1 b=4294967295 c=18446744073709551615 d=-9 e=7 f=1a g=ff",

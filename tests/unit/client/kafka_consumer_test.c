@@ -135,6 +135,45 @@ static void starts_and_restarts_at_the_offsets_of_the_caller(void **state)
 	assert_int_equal(owner.first[3], 1);
 	kafka_consumer_close(&consumer);
 	assert_int_equal(owner.count, 0);
+	assert_int_equal(owner.revoked, owner.assigned);
+	mock_kafka_close(&mock);
+}
+
+/* librdkafka rejects the session timeout when the client is opened again. */
+static void a_consumer_that_a_failed_restart_closed_fails_until_it_can_open(void **state)
+{
+	struct owner owner = { 0 };
+	struct kafka_consumer consumer = { 0 };
+	struct kafka_position position = { .partition = 0, .offset = 7 };
+	struct kafka_record record;
+	struct mock_kafka mock;
+	int64_t first, last;
+	struct err err;
+
+	(void)state;
+	mock_kafka_open(&mock, "t");
+	fill(&mock, 1);
+	open_consumer(&consumer, &mock, &owner);
+	read_until(&consumer, &owner, 4);
+
+	consumer.options.session_ms = UINT64_C(1000000000000);
+	assert_false(kafka_consumer_restart(&consumer, true, &err));
+	assert_int_equal(owner.revoked, 1);
+	assert_int_equal(kafka_consumer_poll(&consumer, 1, &record, &err), KAFKA_ERROR);
+	assert_false(kafka_consumer_pause(&consumer, true, &err));
+	assert_int_equal(err.code, ERR_IO);
+	assert_false(kafka_consumer_query_range(&consumer, 0, &first, &last, &err));
+	assert_int_equal(err.code, ERR_IO);
+	assert_int_equal(kafka_consumer_end(&consumer, 0), -1);
+	kafka_consumer_query_ends(&consumer, &position, 1);
+	assert_int_equal(position.offset, 7);
+
+	consumer.options.session_ms = SESSION_MS;
+	for (int i = 0; i < TRIES && owner.assigned < 2; i++)
+		step(&consumer, &owner);
+	read_until(&consumer, &owner, 4);
+	kafka_consumer_close(&consumer);
+	assert_int_equal(owner.revoked, 2);
 	mock_kafka_close(&mock);
 }
 
@@ -258,6 +297,7 @@ static void closes_with_unread_messages(void **state)
 }
 
 RUN_SIDE_BY_SIDE(TEST(starts_and_restarts_at_the_offsets_of_the_caller),
+		 TEST(a_consumer_that_a_failed_restart_closed_fails_until_it_can_open),
 		 TEST(a_restart_resumes_paused_partitions),
 		 TEST(a_new_assignment_resumes_paused_partitions),
 		 TEST(a_failed_seek_rejoins_the_group),

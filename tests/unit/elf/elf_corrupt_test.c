@@ -10,9 +10,11 @@
 #include "elf/htlhash.h"
 #include "support/test.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 static const char *const files[] = { "v5",   "narrow4",    "stubs",     "stubs_arm",
 				     "zlib", "dwz_common", "mini_debug" };
@@ -85,6 +87,7 @@ static void a_failed_read_is_an_error(void **state)
 	struct elf_sections sections;
 	struct debug_extract extract;
 	elf_symbols symbols;
+	struct elf_file elf;
 	struct err err = { 0 };
 	htlhash hash;
 	char path[64];
@@ -97,6 +100,10 @@ static void a_failed_read_is_an_error(void **state)
 	AUTO_FD closed = open(path, O_WRONLY | O_CLOEXEC);
 
 	assert_true(closed >= 0);
+	assert_false(elf_file_read(&elf, closed, &err));
+	assert_int_equal(err.code, ERR_IO);
+	assert_false(elf_file_read(&elf, -1, &err));
+	assert_int_equal(err.code, ERR_IO);
 	assert_false(elf_sections_read(closed, &arena, &sections, &err));
 	assert_int_equal(err.code, ERR_IO);
 	assert_false(elf_symbols_read(closed, &sections, &arena, &symbols, &err));
@@ -127,8 +134,71 @@ static void reads_a_file_like_its_image(void **state)
 		assert_true(elf_file_read_image(&of_image, (str){ bytes, len }, &err));
 		assert_memory_equal(&of_file, &of_image, sizeof(of_file));
 	}
-	assert_false(elf_file_read(&of_file, -1, &err));
-	assert_int_equal(err.code, ERR_INVALID);
+}
+
+enum { CLAIMED = 2000000, CLAIMED_NOTES = 3000, GROWTH_KB_MAX = 32 << 10 };
+
+static long peak_kb(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss;
+}
+
+/* A sparse file: a header, program headers of notes, a first section header. */
+static int sparse_file(uint16_t segments, Elf64_Shdr first)
+{
+	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					   ELFDATA2LSB, EV_CURRENT },
+			      .e_version = EV_CURRENT,
+			      .e_phoff = sizeof(header),
+			      .e_phentsize = sizeof(Elf64_Phdr),
+			      .e_phnum = segments,
+			      .e_shoff = 1 << 20,
+			      .e_shentsize = sizeof(Elf64_Shdr) };
+	int fd = memfd_create("elf", MFD_CLOEXEC);
+
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(pwrite(fd, &first, sizeof(first), 1 << 20), sizeof(first));
+	assert_int_equal(ftruncate(fd, (off_t)1 << 30), 0);
+	for (off_t i = 0; segments != PN_XNUM && i < segments; i++) {
+		Elf64_Phdr notes = { .p_type = PT_NOTE,
+				     .p_offset = 2 << 20,
+				     .p_filesz = ELF_NOTE_BYTES_MAX };
+
+		assert_int_equal(pwrite(fd, &notes, sizeof(notes),
+					(off_t)sizeof(header) + i * (off_t)sizeof(notes)),
+				 sizeof(notes));
+	}
+	return fd;
+}
+
+/* A few kilobytes on disk that claim millions of headers, or the same notes thousands of times. */
+static void claims_of_a_sparse_file_take_no_memory(void **state)
+{
+	const struct {
+		uint16_t segments;
+		Elf64_Shdr first;
+		bool is_read;
+	} rows[] = {
+		{ 0, { .sh_size = CLAIMED }, true },
+		{ PN_XNUM, { .sh_size = 1, .sh_info = CLAIMED }, false },
+		{ CLAIMED_NOTES, { .sh_size = 1 }, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_FD fd = sparse_file(rows[i].segments, rows[i].first);
+		long before_kb = peak_kb();
+		struct elf_file elf;
+		struct err err = { 0 };
+
+		assert_int_equal(elf_file_read(&elf, fd, &err), rows[i].is_read);
+		if (!rows[i].is_read)
+			assert_int_equal(err.code, ERR_LIMIT);
+		assert_in_range(peak_kb() - before_kb, 0, GROWTH_KB_MAX);
+	}
 }
 
 static void rejects_a_section_above_the_limit_without_reading_it(void **state)
@@ -154,5 +224,5 @@ static void rejects_a_section_above_the_limit_without_reading_it(void **state)
 }
 
 RUN_TESTS(TEST(a_corrupt_file_is_rejected_with_a_sentence_or_read), TEST(a_failed_read_is_an_error),
-	  TEST(reads_a_file_like_its_image),
+	  TEST(reads_a_file_like_its_image), TEST(claims_of_a_sparse_file_take_no_memory),
 	  TEST(rejects_a_section_above_the_limit_without_reading_it))

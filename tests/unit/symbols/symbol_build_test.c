@@ -161,6 +161,7 @@ static void reads_64_bit_offsets_32_bit_addresses_and_ranges_by_index(void **sta
 
 		table_of(files[i].name, NULL, &table);
 		says(&table, files[i].name, files[i].claims, 2);
+		assert_int_equal(table.split_units, files[i].claims == apart);
 		symbol_table_close(&table);
 	}
 }

@@ -226,6 +226,9 @@ static void joins_a_stack_from_its_continuation_records(void **state)
 		stack_seen = 0;
 		timeline_run(&timeline, 10, &see);
 		assert_int_equal(stack_seen, SAMPLE_STACK_WHOLE_MAX);
+		REASON_MOVED("agent.stack_part_no_sample", timeline.dropped_stacks[STACK_NO_SAMPLE],
+			     1);
+		REASON_MOVED("agent.stack_part_gap", timeline.dropped_stacks[STACK_GAP], 2);
 
 		timeline_add_stack(&timeline, shipped(10, SAMPLE_CONTINUES, 0x1000 + PART, PART));
 		assert_int_equal(timeline.dropped_samples, 0);
@@ -233,8 +236,27 @@ static void joins_a_stack_from_its_continuation_records(void **state)
 	}
 }
 
+static void counts_a_part_of_a_stack_beyond_its_memory_limit(void **state)
+{
+	enum { PART = SAMPLE_STACK_BYTES_MAX };
+	struct timeline timeline = { 0 };
+	const struct sample_record *record;
+
+	(void)state;
+	while (!timeline.dropped_samples) {
+		record = shipped(10, 0, 0x1004, PART);
+		timeline_add_sample(&timeline, record, sample_bytes(record));
+	}
+	timeline_add_stack(&timeline, shipped(10, SAMPLE_CONTINUES, 0x1000 + PART, PART));
+
+	REASON_MOVED("agent.stack_part_timeline_full", timeline.dropped_stacks[STACK_TIMELINE_FULL],
+		     1);
+	timeline_done(&timeline);
+}
+
 RUN_TESTS(TEST(sets_the_path_of_an_exec_from_the_next_mapping),
 	  TEST(hands_over_in_the_order_of_time_events_first),
 	  TEST(keeps_too_new_records_for_the_next_round),
 	  TEST(joins_a_stack_from_its_continuation_records),
+	  TEST(counts_a_part_of_a_stack_beyond_its_memory_limit),
 	  TEST(counts_records_beyond_its_memory_limit))

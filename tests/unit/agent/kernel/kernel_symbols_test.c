@@ -74,6 +74,7 @@ static void symbolizes_this_kernel_or_detects_hidden_addresses(void **state)
 
 	(void)state;
 	assert_true(kernel_symbols_open(&symbols, &err));
+	(void)kernel_symbols_find(&symbols, 16); /* waits for the table */
 	assert_true(symbols.hidden || symbols.count > 1000);
 	assert_named(&symbols, 16, symbols.hidden ? "[hidden]" : "[unknown]");
 	kernel_symbols_close(&symbols);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/labels/host.h"
+#include "support/scratch.h"
 #include "support/test.h"
+
+#include <stdio.h>
 
 static void reads_lists_of_cpus(void **state)
 {
@@ -37,8 +40,29 @@ static void finds_the_cpus_of_this_machine(void **state)
 	size_t count;
 
 	(void)state;
-	assert_true(host_cpus(&arena, &cpus, &count, &err));
+	assert_true(host_cpus(HOST_CPUS_ONLINE, &arena, &cpus, &count, &err));
 	assert_int_equal(count, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void a_list_that_is_too_long_is_an_error_and_not_cut(void **state)
+{
+	struct scratch scratch = scratch_make();
+	AUTO_ARENA arena = { 0 };
+	const char *path = str_z(&arena, str_format(&arena, "%s/online", scratch.path));
+	struct err err = { 0 };
+	uint32_t *cpus;
+	size_t count;
+	FILE *file = fopen(path, "we");
+
+	(void)state;
+	if (!file)
+		abort();
+	for (size_t i = 0; i < 1500; i++)
+		fprintf(file, "%s%zu", i ? "," : "", i * 2);
+	fclose(file);
+	assert_false(host_cpus(path, &arena, &cpus, &count, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	scratch_remove(&scratch);
 }
 
 static void reads_the_kernels_limit_of_frames(void **state)
@@ -48,4 +72,5 @@ static void reads_the_kernels_limit_of_frames(void **state)
 }
 
 RUN_TESTS(TEST(reads_lists_of_cpus), TEST(finds_the_cpus_of_this_machine),
+	  TEST(a_list_that_is_too_long_is_an_error_and_not_cut),
 	  TEST(reads_the_kernels_limit_of_frames))

@@ -54,7 +54,7 @@ static void reads_a_file_once_with_or_without_a_build_id(void **state)
 	claim.pid = UINT32_MAX; /* it is gone, but a cached file needs no open */
 	assert_ptr_equal(executable_acquire(cache, &claim), by_file);
 	assert_int_equal(cache->opened, 1);
-	assert_int_equal(cache->count, 1);
+	assert_int_equal(cache->by_id.len, 1);
 	executable_cache_done(cache);
 	free(cache);
 }
@@ -184,7 +184,7 @@ static void evicts_the_least_recently_mapped_unmapped_file(void **state)
 
 	for (uint32_t i = 0; i < EXECUTABLES_MAX + 10; i++)
 		executable_release(take_number(cache, i));
-	assert_int_equal(cache->count, EXECUTABLES_MAX);
+	assert_int_equal(cache->by_id.len, EXECUTABLES_MAX);
 	assert_int_equal(cache->over_limit, 0);
 	assert_ptr_equal(take_number(cache, 1000000), kept);
 	executable_cache_done(cache);

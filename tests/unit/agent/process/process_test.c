@@ -129,12 +129,12 @@ static void a_process_lives_until_its_last_thread_ends(void **state)
 	forks(PARENT, PARENT, PARENT + 5);
 	exits(PARENT, PARENT, 10);
 	process_table_retire(&table, UINT64_MAX);
-	assert_int_equal(table.count, 1);
+	assert_int_equal(table.by_pid.len, 1);
 	exits(PARENT, PARENT + 5, 20);
 	process_table_retire(&table, 20);
-	assert_int_equal(table.count, 1); /* a sample of its last moments may still come */
+	assert_int_equal(table.by_pid.len, 1); /* a sample of its last moments may still come */
 	process_table_retire(&table, 21);
-	assert_int_equal(table.count, 0);
+	assert_int_equal(table.by_pid.len, 0);
 }
 
 static void exec_ends_the_other_threads(void **state)
@@ -146,7 +146,7 @@ static void exec_ends_the_other_threads(void **state)
 	execs(PARENT, 11);
 	exits(PARENT, PARENT, 20);
 	process_table_retire(&table, 21);
-	assert_int_equal(table.count, 0);
+	assert_int_equal(table.by_pid.len, 0);
 }
 
 static void a_reused_pid_is_another_process(void **state)
@@ -161,7 +161,7 @@ static void a_reused_pid_is_another_process(void **state)
 
 	assert_string_equal(path_at(second, 0x10000), "");
 	process_table_retire(&table, 1000);
-	assert_int_equal(table.count, 1);
+	assert_int_equal(table.by_pid.len, 1);
 }
 
 static void a_reused_pid_is_recognized_by_its_start(void **state)
@@ -217,6 +217,43 @@ static void a_scan_finds_this_process_and_ends_missing_ones(void **state)
 	assert_null(sampled(PARENT, 5, 1)->image);
 }
 
+static void before_the_first_scan_reaches_a_process_its_child_inherits_from_it(void **state)
+{
+	(void)state;
+	process_table_first_scan(&table);
+	forks((uint32_t)getpid(), CHILD, CHILD);
+
+	const struct process *child = sampled(CHILD, 6, 1);
+
+	assert_non_null(child->image);
+	assert_string_equal(child->image->exe, sampled_self(1)->image->exe);
+	assert_int_equal(table.scanned, 1);
+}
+
+static void before_the_first_scan_reaches_a_process_a_mapping_is_not_its_only_one(void **state)
+{
+	(void)state;
+	process_table_first_scan(&table);
+	maps((uint32_t)getpid(), 0x10000, "/lib/late.so");
+
+	const struct process *self = sampled_self(1);
+
+	assert_string_equal(path_at(self, 0x10000), "/lib/late.so");
+	assert_non_null(mappings_find(&self->image->mappings, (uintptr_t)sampled_self));
+}
+
+static void the_first_scan_reads_each_process_once_in_pieces(void **state)
+{
+	(void)state;
+	process_table_first_scan(&table);
+	(void)sampled_self(1);
+	process_table_scan_more(&table, 1);
+	assert_in_range(table.by_pid.len, 1, 2);
+	process_table_scan_more(&table, SIZE_MAX);
+	assert_null(table.first_scan);
+	assert_int_equal(table.scanned, table.by_pid.len);
+}
+
 static void a_sweep_ends_processes_that_do_not_exist(void **state)
 {
 	(void)state;
@@ -224,7 +261,7 @@ static void a_sweep_ends_processes_that_do_not_exist(void **state)
 	execs(PARENT, 1);
 	process_table_sweep(&table);
 	process_table_retire(&table, UINT64_MAX);
-	assert_int_equal(table.count, 1);
+	assert_int_equal(table.by_pid.len, 1);
 }
 
 static void a_vfork_child_sets_the_start_of_its_parent(void **state)
@@ -260,7 +297,7 @@ static void is_bounded(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < PROCESSES_MAX + 10; i++)
 		forks(1, PARENT - i, PARENT - i);
-	assert_int_equal(table.count, PROCESSES_MAX);
+	assert_int_equal(table.by_pid.len, PROCESSES_MAX);
 	assert_int_equal(table.over_limit, 10);
 	assert_null(sampled(1000, 5, 1));
 }
@@ -280,6 +317,9 @@ int main(void)
 		IN_A_TABLE(a_process_without_events_is_read_from_proc),
 		IN_A_TABLE(an_exec_without_event_is_detected_by_its_count),
 		IN_A_TABLE(a_scan_finds_this_process_and_ends_missing_ones),
+		IN_A_TABLE(before_the_first_scan_reaches_a_process_its_child_inherits_from_it),
+		IN_A_TABLE(before_the_first_scan_reaches_a_process_a_mapping_is_not_its_only_one),
+		IN_A_TABLE(the_first_scan_reads_each_process_once_in_pieces),
 		IN_A_TABLE(a_sweep_ends_processes_that_do_not_exist),
 		IN_A_TABLE(a_vfork_child_sets_the_start_of_its_parent),
 		IN_A_TABLE(is_bounded),

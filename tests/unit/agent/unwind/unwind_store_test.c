@@ -3,6 +3,7 @@
 #include "support/fake_unwind_memory.h"
 #include "support/test.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 static struct fake_unwind_memory fake;
@@ -211,7 +212,9 @@ static void a_table_is_read_into_its_run(void **state)
 		memset(bytes, (int)i, sizeof(bytes));
 		assert_memory_equal(page, bytes, sizeof(bytes));
 	}
+	errno = ENOENT;                                                   /* of an earlier call */
 	assert_false(unwind_store_read(&store, first, 100, fd, 5, &err)); /* it is too short */
+	assert_string_equal(err.msg, "a table ends 1 bytes early");
 	end();
 }
 

@@ -4,6 +4,8 @@
  */
 #include "support/http_stand.h"
 
+#include <poll.h>
+
 /* What the callbacks of the stream received: bytes, and number of calls. */
 static struct {
 	size_t bytes;
@@ -113,6 +115,54 @@ static void begin_can_reject_before_the_body_is_sent(void **state)
 	assert_int_equal(upload.begun, begun);
 }
 
+/* A client that reads only after it has sent everything, however large its buffers are. */
+static void assert_rejected_while_sending(struct arena *arena, const char *head, str first,
+					  str rest)
+{
+	AUTO_FD fd = connect_to_server();
+	struct pollfd responded = { .fd = fd, .events = POLLIN };
+	str response;
+
+	send_text(fd, str_format(arena, "PUT /upload HTTP/1.1\r\nHost: x\r\nX-Want: no\r\n%s\r\n",
+				 head));
+	send_text(fd, first);
+	assert_int_equal(poll(&responded, 1, 20000), 1);
+	send_text(fd, rest);
+	response = receive_all(arena, fd);
+	assert_status(response, "409");
+	assert_true(str_ends_with(response, STR("have it")));
+}
+
+static void a_client_that_sends_on_gets_the_early_response(void **state)
+{
+	enum { LEN = 3 << 20, CHUNK_HEAD = 8 };
+	AUTO_ARENA arena = { 0 };
+	char *text = arena_array(&arena, char, LEN);
+	str first = { text, 1000 }, rest = { text, LEN - 1000 };
+
+	(void)state;
+	memset(text, 'x', LEN);
+	for (int i = 0; i < 5; i++)
+		assert_rejected_while_sending(&arena, "Content-Length: 3145728\r\n", first, rest);
+	memcpy(text, "300000\r\n", CHUNK_HEAD);
+	for (int i = 0; i < 5; i++)
+		assert_rejected_while_sending(&arena, "Transfer-Encoding: chunked\r\n", first,
+					      rest);
+}
+
+static void a_client_that_sends_on_gets_the_rejection_of_a_piece(void **state)
+{
+	enum { LEN = 3 << 20 };
+	AUTO_ARENA arena = { 0 };
+	char *text = arena_array(&arena, char, LEN);
+
+	(void)state;
+	memset(text, '!', LEN);
+	assert_status(
+		request(&arena, "PUT /upload", "Content-Length: 3145728\r\n", (str){ text, LEN }),
+		"400");
+}
+
 static void begin_can_accept_and_the_client_gets_a_100(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -208,6 +258,8 @@ static void a_streamed_body_may_take_longer_than_a_request(void **state)
 
 RUN_WITH_SERVER(WITH_SHORT_TIMEOUTS(routes), TEST(a_streamed_body_is_received_in_pieces),
 		TEST(begin_can_reject_before_the_body_is_sent),
+		TEST(a_client_that_sends_on_gets_the_early_response),
+		TEST(a_client_that_sends_on_gets_the_rejection_of_a_piece),
 		TEST(begin_can_accept_and_the_client_gets_a_100), TEST(a_stream_can_reject_a_piece),
 		TEST(a_streamed_body_has_a_limit), TEST(an_aborted_stream_is_ended),
 		TEST(a_streamed_body_may_take_longer_than_a_request))

@@ -30,7 +30,7 @@ static void evicts_ids_not_looked_up_and_stays_within_its_capacity(void **state)
 	for (uint64_t key = 1000; key < 11000; key++) {
 		seen_ids_add(&ids, key);
 		assert_true(seen_ids_has(&ids, 1));
-		assert_true(ids.young_count <= 100);
+		assert_true(ids.young.len <= 100);
 	}
 	assert_false(seen_ids_has(&ids, 2));
 	seen_ids_done(&ids);

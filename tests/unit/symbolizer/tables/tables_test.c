@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
+#include "server/metrics/metrics.h"
 #include "support/scratch.h"
 #include "support/test.h"
 #include "symbolizer/tables/tables.h"
@@ -19,13 +20,13 @@ static struct build_id id_of(const char *text)
 	return id;
 }
 
-/* Build a table of this test's executable, as a worker does. Returns its length. */
-static uint64_t build_table(void)
+/* Build a table, as a worker does. Returns its length. */
+static uint64_t build_table_of(const char *program)
 {
 	char path[128];
 	struct stat stat;
 	struct err err = { 0 };
-	AUTO_FD elf = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	AUTO_FD elf = open(program, O_RDONLY | O_CLOEXEC);
 
 	snprintf(path, sizeof(path), "%s/work/table", scratch.path);
 
@@ -37,10 +38,15 @@ static uint64_t build_table(void)
 	return (uint64_t)stat.st_size;
 }
 
-static uint64_t put(struct tables *tables, const char *text, uint64_t generation)
+static uint64_t build_table(void)
+{
+	return build_table_of("/proc/self/exe");
+}
+
+static uint64_t put_table(struct tables *tables, const char *text, uint64_t generation,
+			  uint64_t len)
 {
 	struct build_id id = id_of(text);
-	uint64_t len = build_table();
 	struct table_result result = { .reason = NAME_KNOWN,
 				       .generation = generation,
 				       .file = "work/table" };
@@ -50,6 +56,11 @@ static uint64_t put(struct tables *tables, const char *text, uint64_t generation
 	if (!tables_finish(tables, &id, &result, &err))
 		fail_msg("%s", err.msg);
 	return len;
+}
+
+static uint64_t put(struct tables *tables, const char *text, uint64_t generation)
+{
+	return put_table(tables, text, generation, build_table());
 }
 
 static enum table_state state_of(struct tables *tables, const char *text, uint64_t generation)
@@ -284,6 +295,21 @@ static void the_same_generation_replaces_itself(void **state)
 	tables_close(&tables);
 }
 
+static void tables_of_programs_with_split_dwarf_are_counted(void **state)
+{
+	const struct metric *split = tables_metrics[TABLES_METRICS - 1];
+	int64_t before = metric_get(split);
+	struct tables tables;
+
+	(void)state;
+	open_tables(&tables, 1 << 30);
+	put_table(&tables, "c0ffee00", 7, build_table_of(CORPUS "/symbol_build/split4"));
+	assert_int_equal(metric_get(split), before + 1);
+	put_table(&tables, "c0ffee01", 7, build_table_of(CORPUS "/symbol_build/v5"));
+	assert_int_equal(metric_get(split), before + 1);
+	tables_close(&tables);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -313,6 +339,7 @@ int main(void)
 		OWN(a_directory_belongs_to_one_process),
 		OWN(a_missing_table_is_an_error_and_can_be_built_again),
 		OWN(the_same_generation_replaces_itself),
+		OWN(tables_of_programs_with_split_dwarf_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
