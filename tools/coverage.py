@@ -34,7 +34,7 @@ LEAST = 95.0  # % of the lines of each module
 PURE = {
     "lib/base": """arena base buf clock cond err failpoint hash heap index log map queue reader
         sorted str vec""",
-    "lib/client": "postgres_value",
+    "lib/client": "postgres_value shown_url",
     "lib/dwarf": """dwarf_abbrev dwarf_contexts dwarf_entry dwarf_expression dwarf_file
         dwarf_inflate dwarf_pointer dwarf_ranges dwarf_value""",
     "lib/elf": """build_id debug_extract debug_link debug_rank elf_code elf_file elf_header
