@@ -72,7 +72,7 @@ MAY_USE = {
         "lib/base lib/server/metrics lib/server/daemon lib/sandbox services/agent "
         "services/agent/labels services/agent/kernel services/agent/capture services/agent/spool "
         "services/agent/upload",
-    "services/ingester": "lib/wire lib/server/metrics",
+    "services/ingester": "lib/base lib/wire lib/client lib/server/metrics lib/store",
     "services/ingester/maintain":
         "lib/base lib/server/daemon lib/store/maintenance lib/store/compact services/ingester",
     "services/ingester/consume":

@@ -4,7 +4,8 @@
  *
  *     print-tables labels|failpoints
  */
-#include "base/failpoint.h"
+#include "agent/spool/failpoints.h"
+#include "ingester/failpoints.h"
 #include "profile/labels.h"
 #include "profile/profile_type.h"
 
@@ -56,11 +57,18 @@ static void print_label_page(void)
 	print_types();
 }
 
+static void print_failpoints(const struct failpoint_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		printf("| `%s` | %s | %s |\n", table->points[i]->name, table->program,
+		       table->points[i]->where);
+}
+
 static void print_failpoint_page(void)
 {
 	puts("# Failpoints\n\n"
-	     "Generated from the table in `lib/base/failpoint.c` by `tools/docs.py build "
-	     "--write`.\n\n"
+	     "Generated from the tables of failpoints of the agent and the ingester by "
+	     "`tools/docs.py build --write`.\n\n"
 	     "Failpoints are for tests and are off by default. With "
 	     "`--failpoints=NAME=ACTION[:VISIT]` (several separated by commas) the process\nkills "
 	     "itself (`kill`: SIGKILL) or suspends itself (`stop`: SIGSTOP, until a SIGCONT), "
@@ -70,9 +78,8 @@ static void print_failpoint_page(void)
 	     "no "
 	     "sample is lost or\ncounted twice at any failpoint.\n\n"
 	     "| failpoint | program | place |\n|---|---|---|");
-	for (size_t i = 0; i < FAILPOINT_COUNT; i++)
-		printf("| `%s` | %s | %s |\n", failpoint_rows[i].name, failpoint_rows[i].program,
-		       failpoint_rows[i].where);
+	print_failpoints(&agent_failpoints);
+	print_failpoints(&ingester_failpoints);
 }
 
 int main(int argc, char **argv)

@@ -328,7 +328,12 @@ bool postgres_pipeline(struct postgres *pg, const struct postgres_statement *sta
 	return true;
 }
 
-/* Send in pieces. The first piece is at most half, so that FAILPOINT_IN_COPY is in the middle. */
+struct failpoint failpoint_in_copy = {
+	.name = "in-copy",
+	.where = "PostgreSQL has received half of the bytes of the sample rows.",
+};
+
+/* Send in pieces. The first piece is at most half, so that failpoint_in_copy is in the middle. */
 static bool copy_data(struct postgres *pg, str bytes, struct err *err)
 {
 	enum { PIECE = 1 << 20 };
@@ -348,7 +353,7 @@ static bool copy_data(struct postgres *pg, str bytes, struct err *err)
 		bytes = str_skip(bytes, piece.len);
 		/* The server has received the piece. */
 		if (!begun)
-			failpoint(FAILPOINT_IN_COPY);
+			failpoint(&failpoint_in_copy);
 		begun = true;
 	}
 	return true;

@@ -117,6 +117,8 @@ bool postgres_pipeline(struct postgres *pg, const struct postgres_statement *sta
  */
 bool postgres_copy(struct postgres *pg, const char *sql, str bytes, struct err *err) MUST_CHECK;
 
+extern struct failpoint failpoint_in_copy; /* in postgres_copy(), for the table of a program */
+
 /* A value of a row; NULL is an empty str with a NULL ptr. Valid as long as the rows. */
 str postgres_get(const struct postgres_rows *rows, size_t row, size_t column);
 

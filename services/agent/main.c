@@ -15,11 +15,11 @@
 #include "agent/labels/external_labels.h"
 #include "agent/labels/host.h"
 #include "agent/spool/batch.h"
+#include "agent/spool/failpoints.h"
 #include "agent/spool/local_store.h"
 #include "agent/spool/publish.h"
 #include "agent/upload/upload.h"
 #include "base/clock.h"
-#include "base/failpoint.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/sandbox_child.h"
 #include "server/daemon.h"
@@ -332,7 +332,7 @@ static bool run(void *self, struct err *err)
 
 	if (!conf->local_store[0])
 		options.unwind.state_directory = conf->state_directory;
-	if (!failpoint_arm("agent", conf->failpoints, err))
+	if (!failpoint_arm(&agent_failpoints, conf->failpoints, err))
 		return false;
 	if (!kernel_check(conf->allow_unsafe_kernel, err))
 		return false;

@@ -3,8 +3,8 @@
  * decima-ingester - reads profiles from Kafka and stores each in PostgreSQL exactly once.
  */
 #include "base/clock.h"
-#include "base/failpoint.h"
 #include "ingester/consume/consume.h"
+#include "ingester/failpoints.h"
 #include "ingester/maintain/compact.h"
 #include "ingester/maintain/maintenance.h"
 #include "ingester/metrics.h"
@@ -82,7 +82,7 @@ static bool run(void *self, struct err *err)
 	/* By default malloc() keeps larger and larger freed blocks; return them to the kernel. */
 	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): no threads yet */
 	mallopt(M_TRIM_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): likewise */
-	if (!failpoint_arm("ingester", loaded->failpoints, err))
+	if (!failpoint_arm(&ingester_failpoints, loaded->failpoints, err))
 		return false;
 	if (!daemon_serve(&server, &loaded->daemon, &service, err))
 		return false;

@@ -18,10 +18,17 @@ from failpoint_cases import AgentCase, IngesterCase
 from harness import ROOT
 from side_by_side import Barrier, run_all
 
-INGESTER_POINTS = ("in-revoke", "after-series", "in-copy", "after-copy", "after-fence",
-                   "after-commit", "before-compaction", "in-compaction", "in-rollup",
-                   "after-compaction")
-AGENT_POINTS = ("after-spool-file", "after-spool-fsync", "after-produce", "at-report")
+
+def points_of(program):
+    """The names of a program's failpoints, from the generated page."""
+    page = (ROOT / "docs" / "failpoints.md").read_text()
+    names = tuple(re.findall(rf"^\| `([a-z-]+)` \| {program} \|", page, re.MULTILINE))
+    assert names, f"docs/failpoints.md has no failpoint of the {program}"
+    return names
+
+
+INGESTER_POINTS = points_of("ingester")
+AGENT_POINTS = points_of("agent")
 
 
 def cases(points, whats):

@@ -9,9 +9,9 @@
  * It continues after the last number in the spool, until LAST, and ends when Kafka has all batches.
  * It prints "put NUMBER" for each batch, and "done" at the end.
  */
+#include "agent/spool/failpoints.h"
 #include "agent/spool/publish.h"
 #include "base/clock.h"
-#include "base/failpoint.h"
 #include "base/log.h"
 #include "profile/profile_type.h"
 #include "wire/otlp_writer.h"
@@ -111,7 +111,8 @@ int main(int argc, char **argv)
 	feed.directory = argv[1];
 	feed.brokers = argv[2];
 	feed.topic = argv[3];
-	if (!failpoint_arm("agent", argc > 7 ? argv[7] : "", &err) || !feed_run(&feed, &err)) {
+	if (!failpoint_arm(&agent_failpoints, argc > 7 ? argv[7] : "", &err) ||
+	    !feed_run(&feed, &err)) {
 		log_error("spool_feed stopped", "error=\"%s\"", err.msg);
 		return 1;
 	}

@@ -86,7 +86,7 @@ static const struct compact_kind merge_kind = {
 	.set = "",
 	.only = "",
 	.fresh = "NOT joined",
-	.before_commit = FAILPOINT_IN_COMPACTION,
+	.before_commit = &failpoint_in_compaction,
 	.find = "SELECT tableoid::regclass::text, bucket, 0::bigint, 9223372036854775807 "
 		"FROM chunk_raw WHERE merged IS NULL AND NOT unreadable "
 		"AND arrival < to_timestamp($1::bigint / 1000.0) "
@@ -159,7 +159,7 @@ static const struct compact_kind hour_kind = {
 	.set = ", gauges = true",
 	.only = "",
 	.fresh = "true",
-	.before_commit = FAILPOINT_IN_ROLLUP,
+	.before_commit = &failpoint_in_rollup,
 	.find = "SELECT tableoid::regclass::text, bucket, first_ms - first_ms % 3600000, "
 		"first_ms - first_ms % 3600000 + 3600000 "
 		"FROM chunk WHERE rolled IS NULL AND NOT unreadable AND first_ms < $1 "
@@ -222,7 +222,7 @@ static const struct compact_kind day_kind = {
 	.set = "",
 	.only = " AND kind IN (0, 2)",
 	.fresh = "true",
-	.before_commit = FAILPOINT_IN_ROLLUP,
+	.before_commit = &failpoint_in_rollup,
 	.find = "SELECT tableoid::regclass::text, bucket, first_ms - first_ms % 86400000, "
 		"first_ms - first_ms % 86400000 + 86400000 "
 		"FROM rollup WHERE folded IS NULL AND NOT unreadable AND kind IN (0, 2) "

@@ -224,7 +224,7 @@ static bool replace(struct compact_job *job, struct err *err)
 			      partition_tables[job->kind->to].name,
 			      job->kind->to == PARTITION_ROLLUP ? ", kind" : "", '\0');
 
-	failpoint(FAILPOINT_BEFORE_COMPACTION);
+	failpoint(&failpoint_before_compaction);
 	job->copy.arena = job->coalesced.arena = &job->arena;
 	postgres_copy_begin(&job->copy);
 	postgres_copy_begin(&job->coalesced);
@@ -240,7 +240,7 @@ static bool replace(struct compact_job *job, struct err *err)
 	failpoint(job->kind->before_commit);
 	if (!postgres_exec(pg, "COMMIT", err))
 		return false;
-	failpoint(FAILPOINT_AFTER_COMPACTION);
+	failpoint(&failpoint_after_compaction);
 	return true;
 }
 

@@ -10,10 +10,10 @@
  */
 #pragma once
 
-#include "base/failpoint.h"
 #include "store/compact/compact.h"
 #include "store/compact/compact_row_internal.h"
 #include "store/compact/rollup.h"
+#include "store/failpoints.h"
 #include "store/maintenance/partition.h"
 
 struct compact_job;
@@ -32,7 +32,7 @@ struct compact_kind {
 	const char
 		*mark; /* column of `from`: when a row was processed; NULL in the row: it is due */
 	const char *set; /* further assignments of the UPDATE that marks, starting ", "; or "" */
-	enum failpoint before_commit;
+	struct failpoint *before_commit;
 	const char *only;  /* condition on rows of `from`, starting " AND "; or "" */
 	const char *fresh; /* condition: the row of `from` is not a coalesced one */
 	/* Selects the oldest due row that is older than $1 (ms): its partition, its bucket, and the

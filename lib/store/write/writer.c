@@ -2,8 +2,8 @@
 #include "store/write/writer.h"
 
 #include "base/clock.h"
-#include "base/failpoint.h"
 #include "base/log.h"
+#include "store/failpoints.h"
 #include "store/limits.h"
 #include "store/maintenance/partition.h"
 #include "store/maintenance/schema.h"
@@ -212,17 +212,17 @@ static bool transact(struct flush *flush, bool *ret_lost, struct err *err)
 		return false;
 	if (flush->result.rows && !postgres_copy(pg, RAW_ROW_COPY, buf_bytes(&flush->copy), err))
 		return err_wrap(err, "store %" PRIu64 " rows of samples", flush->result.rows);
-	failpoint(FAILPOINT_AFTER_COPY);
+	failpoint(&failpoint_after_copy);
 	if (!writer_fence_put_hosts(flush, ret_lost, err))
 		return false;
 	if (!*ret_lost && !writer_fence_put_offsets(flush, ret_lost, err))
 		return false;
 	if (*ret_lost)
 		return postgres_exec(pg, "ROLLBACK", err);
-	failpoint(FAILPOINT_AFTER_FENCE);
+	failpoint(&failpoint_after_fence);
 	if (!postgres_exec(pg, "COMMIT", err))
 		return false;
-	failpoint(FAILPOINT_AFTER_COMMIT);
+	failpoint(&failpoint_after_commit);
 	return true;
 }
 

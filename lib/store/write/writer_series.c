@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
-#include "base/failpoint.h"
+#include "store/failpoints.h"
 #include "store/label_pair.h"
 #include "store/limits.h"
 #include "store/write/writer_series_internal.h"
@@ -219,7 +219,7 @@ bool writer_series_put(struct flush *flush, struct err *err)
 							upsert.statements.len, NULL, err))
 		return err_wrap(err, "store new series");
 	if (upsert.statements.len)
-		failpoint(FAILPOINT_AFTER_SERIES);
+		failpoint(&failpoint_after_series);
 	/* Only after the commit: a rolled back upsert must be repeated. */
 	for (size_t i = 0; i < upsert.keys.len; i++)
 		seen_ids_add(&writer->seen_ids, upsert.keys.items[i]);

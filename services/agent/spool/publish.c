@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/spool/publish.h"
 
+#include "agent/spool/failpoints.h"
 #include "base/clock.h"
-#include "base/failpoint.h"
 #include "base/log.h"
 
 #include <inttypes.h>
@@ -95,7 +95,7 @@ static void on_report(void *self, uint64_t token, enum kafka_outcome fate, const
 
 	switch (fate) {
 	case KAFKA_DELIVERED:
-		failpoint(FAILPOINT_AT_REPORT);
+		failpoint(&failpoint_at_report);
 		spool_delivered(publish->spool, slot->epoch, slot->seq);
 		metric_add(&batches_sent_total, 1);
 		metric_add(&bytes_sent_total, slot->bytes);
@@ -193,7 +193,7 @@ static bool next_send(struct publish *publish)
 	publish->in_flight++;
 	if (batch_send(publish, &batch, slot, &arena, &err)) {
 		pace_sent(&publish->pace, batch.value.len);
-		failpoint(FAILPOINT_AFTER_PRODUCE);
+		failpoint(&failpoint_after_produce);
 		return true;
 	}
 	if (err.code == ERR_LIMIT) { /* not a failure: it waits in the spool */

@@ -2,10 +2,10 @@
 #include "agent/spool/spool.h"
 
 #include "agent/spool/disk_file_internal.h"
+#include "agent/spool/failpoints.h"
 #include "agent/spool/spool_directory_internal.h"
 #include "base/clock.h"
 #include "base/cond.h"
-#include "base/failpoint.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -158,7 +158,7 @@ static bool batch_store(struct spool *spool, const struct spool_batch *batch, st
 	struct spool_name name = spool_name_format(batch->epoch, batch->seq, ".batch");
 
 	if (disk_file_write(spool->spool_fd, name.text, spool_batch_write(batch, &arena), err)) {
-		failpoint(FAILPOINT_AFTER_SPOOL_FILE);
+		failpoint(&failpoint_after_spool_file);
 		spool->last_seq = batch->seq;
 		if (spool_meta_store(spool, batch->status, err))
 			return true;
@@ -196,7 +196,7 @@ bool spool_put(struct spool *spool, str value, str status, uint64_t samples, str
 			       value.len);
 	if (!make_room(spool, file_size(&batch), err) || !batch_store(spool, &batch, err))
 		return err_wrap(err, "spool batch %" PRIu64, batch.seq);
-	failpoint(FAILPOINT_AFTER_SPOOL_FSYNC);
+	failpoint(&failpoint_after_spool_fsync);
 	memmove(spool->status_room, status.ptr ? status.ptr : "", status.len);
 	spool->last_status = (str){ spool->status_room, status.len };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
-#include "base/failpoint.h"
 #include "base/log.h"
 #include "ingester/consume/assignment_internal.h"
 #include "ingester/consume/lag_internal.h"
+#include "ingester/failpoints.h"
 #include "ingester/ingester_limits.h"
 #include "ingester/metrics.h"
 #include "server/daemon.h"
@@ -28,7 +28,7 @@ void assignment_on_revoked(void *self)
 {
 	struct consume *consume = self;
 
-	failpoint(FAILPOINT_IN_REVOKE);
+	failpoint(&failpoint_in_revoke);
 	assignment_drop(consume);
 	consume->is_paused = false; /* a new assignment starts unpaused */
 	metric_set(&ingester_paused, 0);
