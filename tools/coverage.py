@@ -34,7 +34,7 @@ LEAST = 95.0  # % of the lines of each module
 PURE = {
     "lib/base": """arena base buf clock cond err failpoint hash heap index log map queue reader
         sorted str vec""",
-    "lib/client": "postgres_value",
+    "lib/client": "postgres_value shown_url",
     "lib/dwarf": """dwarf_abbrev dwarf_contexts dwarf_entry dwarf_expression dwarf_file
         dwarf_inflate dwarf_pointer dwarf_ranges dwarf_value""",
     "lib/elf": """build_id debug_extract debug_link debug_rank elf_code elf_file elf_header
@@ -49,7 +49,8 @@ PURE = {
         chunk_encoder chunk_ranges chunk_rows chunk_slices chunk_stacks""",
     "lib/store/compact": "compact_merge compact_row rollup rollup_fleet rollup_fold rollup_gauge",
     "lib/store/fleet": "balance",
-    "lib/store/scan": "store_stats",
+    "lib/store/read": "query_needs",
+    "lib/store/scan": "scan_plan store_stats",
     "lib/store/write": "fence_groups raw_row received_set seen_ids",
     "lib/symbols": """demangle dwarf_functions dwarf_lines elf_plt go_functions go_table
         symbol_build symbol_model symbol_spans symbol_table symbol_writer""",

@@ -253,16 +253,16 @@ def main():
             counts += run_web_tests()
         if args.only in (None, "integration"):
             counts += run_integration_tests(args.long)
+        if args.only is None:
+            too_often = retries.add(RETRIED)
+            counts["failed"] += len(too_often)
+            REPORTED_AT_END.extend(f"FAILED: {sentence}" for sentence in too_often)
     except say.Trouble as e:
         say.line(f"make test: {e}")
         counts["failed"] += 1
     except KeyboardInterrupt:
         say.line("interrupted")
         counts["failed"] += 1
-    if args.only is None:
-        for sentence in retries.add(RETRIED):
-            counts["failed"] += 1
-            REPORTED_AT_END.append(f"FAILED: {sentence}")
     for line in REPORTED_AT_END:
         say.line(line)
     say.line(summary(counts))

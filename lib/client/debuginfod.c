@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/debuginfod.h"
 
+#include "client/shown_url.h"
+
 #include <elfutils/debuginfod.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -99,6 +101,8 @@ enum debuginfod_outcome debuginfod_fetch(struct debuginfod *debuginfod, const ch
 		[DEBUGINFOD_DEBUGINFO] = { "debuginfo", debuginfod_find_debuginfo },
 		[DEBUGINFOD_EXECUTABLE] = { "executable", debuginfod_find_executable },
 	};
+	AUTO_ARENA arena = { 0 };
+	str shown = shown_url(str_from(server), &arena);
 	AUTO_FD fd = -1;
 	struct stat stat;
 
@@ -107,15 +111,16 @@ enum debuginfod_outcome debuginfod_fetch(struct debuginfod *debuginfod, const ch
 	fd = kinds[kind].find(debuginfod->client, (const unsigned char *)build_id, 0, NULL);
 	remove_cached(debuginfod, build_id, kinds[kind].name);
 	if (fd == -ENOENT) {
-		err_set(err, ERR_NOT_FOUND, "%s has no %s of %s", server, kinds[kind].name,
-			build_id);
+		err_set(err, ERR_NOT_FOUND, STR_FMT " has no %s of %s", STR_ARG(shown),
+			kinds[kind].name, build_id);
 		return DEBUGINFOD_ABSENT;
 	}
 	if (fd < 0) {
 		bool is_limit = fd == -EFBIG;
 
 		errno = -fd;
-		err_errno(err, "fetch %s of %s from %s", kinds[kind].name, build_id, server);
+		err_errno(err, "fetch %s of %s from " STR_FMT, kinds[kind].name, build_id,
+			  STR_ARG(shown));
 		return is_limit ? DEBUGINFOD_TOO_LARGE : DEBUGINFOD_UNAVAILABLE;
 	}
 	if (fstat(fd, &stat) == 0 && (uint64_t)stat.st_size > debuginfod->options.max_bytes) {

@@ -2,6 +2,7 @@
 #include "client/fetch.h"
 
 #include "base/clock.h"
+#include "client/shown_url.h"
 
 #include <curl/curl.h>
 #include <pthread.h>
@@ -176,13 +177,17 @@ static bool add_header(struct curl_slist **headers, const char *header, struct e
  * connection attempt and of a stall, are failures of the server. */
 static bool failed(const struct fetch *fetch, uint64_t began_ns, const char *why, struct err *err)
 {
+	/* libcurl counts in whole milliseconds, so its timeout may come a little early. */
+	enum { EARLY_NS = 2 * NS_PER_MS };
+	AUTO_ARENA arena = { 0 };
 	enum err_code code = ERR_IO;
 
 	if (cancel_requested(fetch->cancel))
 		code = ERR_CANCELLED;
-	else if (clock_monotonic_ns() - began_ns >= fetch->timeout_ms * NS_PER_MS)
+	else if (clock_monotonic_ns() - began_ns + EARLY_NS >= fetch->timeout_ms * NS_PER_MS)
 		code = ERR_TIMEOUT;
-	return err_set(err, code, "%s: %s", fetch->url, why);
+	return err_set(err, code, STR_FMT ": %s", STR_ARG(shown_url(str_from(fetch->url), &arena)),
+		       why);
 }
 
 /* Run one request on the exchange's handle. */
@@ -190,6 +195,7 @@ static bool run(struct fetch_exchange *exchange, int *ret_status, struct err *er
 {
 	const struct fetch *fetch = exchange->fetch;
 	CLEANUP(curl_slist_free_allp) struct curl_slist *headers = NULL;
+	AUTO_ARENA arena = { 0 };
 	char why[CURL_ERROR_SIZE] = "";
 	curl_off_t retry_after_s = 0;
 	long status = 0;
@@ -207,7 +213,8 @@ static bool run(struct fetch_exchange *exchange, int *ret_status, struct err *er
 	if (!exchange->curl)
 		return err_set(err, ERR_IO, "libcurl has no memory for a request");
 	if (!prepare(exchange, headers, why))
-		return err_set(err, ERR_INVALID, "%s is not an HTTP or HTTPS URL", fetch->url);
+		return err_set(err, ERR_INVALID, STR_FMT " is not an HTTP or HTTPS URL",
+			       STR_ARG(shown_url(str_from(fetch->url), &arena)));
 
 	uint64_t began_ns = clock_monotonic_ns();
 	CURLcode done = curl_easy_perform(exchange->curl);
@@ -219,7 +226,7 @@ static bool run(struct fetch_exchange *exchange, int *ret_status, struct err *er
 		exchange->curl); /* the handle may outlive the memory that its options point to */
 	if (exchange->err.code != ERR_NONE) {
 		*err = exchange->err;
-		return err_wrap(err, "%s", fetch->url);
+		return err_wrap(err, STR_FMT, STR_ARG(shown_url(str_from(fetch->url), &arena)));
 	}
 	if (done != CURLE_OK)
 		return failed(fetch, began_ns, *why ? why : curl_easy_strerror(done), err);

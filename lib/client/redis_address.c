@@ -59,13 +59,14 @@ bool redis_address_parse(const char *text, struct arena *arena, struct redis_add
 {
 	CLEANUP(curl_url_cleanupp) CURLU *url = curl_url();
 	struct redis_address address = { 0 };
-	bool has_scheme = strstr(text, "://");
-	const char *whole =
-		str_z(arena, str_format(arena, "%s%s", has_scheme ? "" : "redis://", text));
+	str given = str_from(text);
+	bool has_scheme = str_find(given, STR("://")) < given.len;
+	str whole = str_format(arena, "%s" STR_FMT "%c", has_scheme ? "" : "redis://",
+			       STR_ARG(given), '\0');
 
-	if (str_starts_with(str_from(text), STR("rediss://")))
+	if (str_starts_with(given, STR("rediss://")))
 		return err_set(err, ERR_INVALID, "TLS to Redis (rediss://) is not supported");
-	if (!url || curl_url_set(url, CURLUPART_URL, whole, CURLU_NON_SUPPORT_SCHEME) ||
+	if (!url || curl_url_set(url, CURLUPART_URL, whole.ptr, CURLU_NON_SUPPORT_SCHEME) ||
 	    !read_parts(url, arena, &address))
 		return err_set(err, ERR_INVALID,
 			       "not a Redis address: HOST:PORT, or "

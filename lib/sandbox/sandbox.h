@@ -11,8 +11,8 @@
  *     struct sandbox sandbox = { 0 };
  *     if (!sandbox_start(&sandbox, &options, err)) ...
  *     if (sandbox_send(&sandbox, &job, sizeof(job), fds))
- *             reply = sandbox_wait(&sandbox, timeout_ms, cancel, &response, sizeof(response),
- * NULL); end = sandbox_stop(&sandbox, reply);
+ *             reply = sandbox_wait(&sandbox, 60000, cancel, &response, sizeof(response), fds);
+ *     end = sandbox_stop(&sandbox, reply);
  *
  * A zeroed struct is valid: no process runs. One thread at a time; the thread that starts a process
  * must outlive it, since the process dies with that thread.
@@ -50,9 +50,8 @@ enum sandbox_reply {
 struct sandbox {
 	/* cumulative: processes started; CPU time and most memory of those that have ended */
 	uint64_t started, cpu_ns, peak_bytes;
-	pid_t pid; /* 0: no process runs */
-	uint32_t
-		skipped; /* restrictions that the system did not allow: bits of enum sandbox_step */
+	pid_t pid;        /* 0: no process runs */
+	uint32_t skipped; /* restrictions that the system did not allow: 1 << enum sandbox_step */
 	/* private */
 	int socket;
 	uint64_t cpu_seconds_max;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "client/fetch.h"
+#include "client/shown_url.h"
 #include "debuginfo/file_write.h"
 #include "debuginfo/verify.h"
 #include "server/metrics/metrics.h"
@@ -61,7 +62,7 @@ static bool add_server(struct upstream *upstream, str url, struct err *err)
 	if (!str_starts_with(url, STR("http://")) && !str_starts_with(url, STR("https://")))
 		return err_set(err, ERR_INVALID,
 			       "upstream server \"" STR_FMT "\" is not an http:// or https:// URL",
-			       STR_ARG(url));
+			       STR_ARG(shown_url(url, &upstream->arena)));
 	if (upstream->server_count == UPSTREAMS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d upstream servers", UPSTREAMS_MAX);
 	while (str_ends_with(url, STR("/")))
@@ -148,7 +149,8 @@ static enum upstream_outcome query_server(struct upstream *upstream,
 	if (status == 404)
 		return ABSENT;
 	if (status != 200) {
-		err_set(err, ERR_IO, "%s: status %d", fetch.url, status);
+		err_set(err, ERR_IO, STR_FMT ": status %d",
+			STR_ARG(shown_url(str_from(fetch.url), url.arena)), status);
 		return FAILED;
 	}
 	return FETCHED;

@@ -56,8 +56,7 @@ static void assert_few_labels(struct store_reader *reader, const char *text, con
 	struct plain plain = { &selector, 0, UINT64_MAX };
 	const struct store_query query = { .selector = &selector,
 					   .end_ms = UINT64_MAX,
-					   .projection = { .limits_sample_labels = true,
-							   .limits_series_labels = true,
+					   .projection = { .level = STORE_STACKS,
 							   .label_names = names,
 							   .label_count = name_count } };
 	const struct store_sink sink = { .on_samples = merge_into, .self = &got };
@@ -184,10 +183,7 @@ static uint64_t assert_sum(struct store_reader *reader, const char *text, uint64
 		.selector = &selector,
 		.start_ms = first_ms + first * 100,
 		.end_ms = first_ms + end * 100,
-		.projection = { .limits_sample_labels = true,
-				.limits_series_labels = true,
-				.label_names = &name,
-				.label_count = 1 },
+		.projection = { .level = STORE_STACKS, .label_names = &name, .label_count = 1 },
 	};
 	const struct store_sink sink = { .on_samples = add_values, .self = &sum };
 

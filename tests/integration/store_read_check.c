@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
 #include "profile/profile_type.h"
+#include "store/limits.h"
 #include "store/maintenance/partition.h"
 #include "store_check.h"
 
@@ -278,6 +280,51 @@ static void a_reader_reports_that_there_are_no_tables_yet(void **state)
 	store_reader_close(&reader);
 }
 
+/* The bounds that reader begins with, or joins another reader's snapshot with. */
+static struct store_bounds bounds_of(struct store_reader *reader, const char *snapshot,
+				     const struct store_bounds *asked)
+{
+	struct store_bounds got;
+	struct err err;
+
+	assert_good(snapshot ? store_reader_join(reader, snapshot, asked, &err)
+			     : store_reader_begin(reader, asked, &err),
+		    err);
+	got = reader->bounds;
+	store_reader_end(reader);
+	return got;
+}
+
+/* Retention waits for all queries, which must therefore end. */
+static void no_snapshot_has_a_later_deadline_than_the_limit(void **state)
+{
+	const uint64_t max_ns = QUERY_TIMEOUT_MAX_MS * NS_PER_MS;
+	const struct store_bounds late = { .deadline_ns = UINT64_MAX };
+	const struct store_bounds soon = { .deadline_ns = clock_monotonic_ns() + max_ns / 2 };
+	struct store_writer writer;
+	struct store_reader leader, reader = { .options = { .postgres = postgres() } };
+	char snapshot[64];
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	store_writer_close(&writer);
+	begin_reader(&leader);
+	assert_good(store_reader_export(&leader, snapshot, sizeof(snapshot), &err), err);
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *joined = i ? snapshot : NULL;
+
+		assert_true(bounds_of(&reader, joined, &late).deadline_ns <=
+			    clock_monotonic_ns() + max_ns);
+		assert_true(bounds_of(&reader, joined, &soon).deadline_ns == soon.deadline_ns);
+	}
+	assert_true(leader.bounds.deadline_ns <= clock_monotonic_ns() + max_ns);
+	store_reader_end(&leader);
+	store_reader_close(&leader);
+	store_reader_close(&reader);
+}
+
 static bool add(void *self, const struct sample_set *set, struct err *err)
 {
 	size_t *count = self;
@@ -285,6 +332,70 @@ static bool add(void *self, const struct sample_set *set, struct err *err)
 	(void)err;
 	*count += set->samples.len;
 	return true;
+}
+
+/* Values before and from a time on. */
+struct halves {
+	uint64_t middle_ms;
+	int64_t sums[2];
+};
+
+static bool add_to_half(void *self, const struct sample_set *set, struct err *err)
+{
+	struct halves *halves = self;
+
+	(void)err;
+	for (size_t i = 0; i < set->samples.len; i++)
+		halves->sums[set->samples.items[i].time_ms >= halves->middle_ms] +=
+			set->samples.items[i].value;
+	return true;
+}
+
+/* The window starts within the first step, as with align=1. */
+static void sums_keep_to_steps_that_start_before_the_window(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct store_writer writer;
+	struct store_reader reader;
+	struct store_flush result;
+	struct sample_set set;
+	struct selector selector;
+	struct halves halves = { .middle_ms = now_ms() / HOUR_MS * HOUR_MS };
+	const struct store_sink sink = { add_to_half, &halves };
+	const struct store_query query = {
+		.selector = &selector,
+		.start_ms = halves.middle_ms - 43 * MINUTE_MS,
+		.end_ms = halves.middle_ms + 43 * MINUTE_MS,
+		.projection = { .level = STORE_SERIES_SUMS,
+				.steps_start_ms = halves.middle_ms - HOUR_MS,
+				.step_ms = HOUR_MS },
+	};
+	struct err err;
+
+	(void)state;
+	open_writer(&writer);
+	sample_set_init(&set, &arena);
+
+	uint32_t series = sample_set_series(&set, STR(PROFILE_TYPE_CPU), (struct labels){ 0 }, 5);
+
+	sample_set_add(&set, (struct sample){ series, 0, 0, 1, halves.middle_ms - 1 });
+	sample_set_add(&set, (struct sample){ series, 0, 0, 2, halves.middle_ms });
+
+	struct store_flush_part part = part_from(0, -1, 1, &set);
+
+	flush(&writer, &part, 1, &result);
+	assert_int_equal(result.rows, 1);
+	store_writer_close(&writer);
+	assert_good(selector_parse(STR("{}"), &arena, &selector, &err), err);
+	begin_reader(&reader);
+
+	assert_good(store_reader_samples(&reader, &query, &sink, &err), err);
+
+	assert_int_equal(halves.sums[0], 1);
+	assert_int_equal(halves.sums[1], 2);
+	store_reader_end(&reader);
+	store_reader_close(&reader);
+	selector_done(&selector);
 }
 
 /* The query reads the tables that retention is about to drop last. */
@@ -341,8 +452,10 @@ const struct CMUnitTest read_tests[] = {
 	TEST(a_series_label_wins_over_a_samples_of_the_same_name),
 	TEST(finds_samples_however_late_they_arrived),
 	TEST(lists_labels_of_series_and_of_samples),
+	TEST(no_snapshot_has_a_later_deadline_than_the_limit),
 	TEST(a_reader_reports_that_there_are_no_tables_yet),
 	TEST(a_row_without_the_label_is_not_read),
+	TEST(sums_keep_to_steps_that_start_before_the_window),
 	TEST(partitions_of_the_snapshot_exist_until_its_end),
 };
 const size_t read_test_count = ARRAY_LEN(read_tests);

@@ -329,7 +329,7 @@ def test_a_damaged_chunk_stays_and_the_others_are_rolled_up(cell, first_ms):
 
     (aside,), = cell.rows("SELECT sum(samples)::bigint FROM chunk WHERE unreadable")
     assert aside == ROUNDS * len(SERVICES) * OF_BATCH
-    assert cell.rows("SELECT sum(samples)::bigint FROM rollup") == [
+    assert cell.rows("SELECT sum(samples)::bigint FROM rollup WHERE kind <> 4") == [
         ((HOURS - 1) * len(SERVICES) * len(TICKS),)]
 
 

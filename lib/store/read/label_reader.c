@@ -129,16 +129,16 @@ static bool read_payload(void *self, const struct row_fragment *fragment, struct
 
 static bool scan(struct store_reader *reader, struct label_search *search, struct err *err)
 {
-	const struct row_scan rows = {
+	const struct store_window *window = &search->match.window;
+	struct row_scan rows = {
 		.reader = reader,
-		.start_ms = search->match.window.start_ms,
-		.end_ms = search->match.window.end_ms,
-		.buckets = search->everything ? NULL : search->match.matched.buckets,
+		.plan = scan_plan_make(window->start_ms, window->end_ms, NULL, 0),
 		.wants_payload = wants_payload,
 		.on_payload = read_payload,
 		.self = search,
 	};
 
+	rows.plan.buckets = search->everything ? NULL : search->match.matched.buckets;
 	return row_scan_run(&rows, err);
 }
 

@@ -17,15 +17,15 @@ static bool is_gauge(const struct store_query *query)
 }
 
 /* of_samples: the names of labels that samples of these days have. */
-static bool fleet_suffices(const struct store_query *query, const struct store_window *window,
-			   const str *of_samples, size_t count)
+static bool fleet_suffices(const struct store_query *query, const struct query_needs *needs,
+			   const struct store_window *window, const str *of_samples, size_t count)
 {
 	const struct store_projection *projection = &query->projection;
 	const struct selector *selector = query->selector;
 	uint64_t first_hour = (window->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR;
 
-	if (!projection->allows_hourly_sums || !projection->limits_series_labels ||
-	    is_gauge(query) || first_hour >= window->end_ms / MS_PER_HOUR)
+	if (!needs->hourly_sums || needs->series_labels || is_gauge(query) ||
+	    first_hour >= window->end_ms / MS_PER_HOUR)
 		return false;
 	for (size_t i = 0; i < selector->matcher_count; i++)
 		if (rollup_fleet_lacks(selector->matchers[i].name) ||
@@ -42,33 +42,33 @@ bool rollup_choice_make(const struct store_query *query, const struct store_wind
 			struct store_reader *reader, struct arena *arena,
 			struct rollup_choice *ret_choice, struct err *err)
 {
-	struct rollup_choice choice = { .projection = query->projection };
+	const struct store_projection *projection = &query->projection;
+	struct rollup_choice choice = { .needs = query_needs_of(query) };
 	str *of_samples = NULL;
 	size_t count = 0, kept = 0;
-	str *names = arena_array(arena, str, choice.projection.label_count);
+	str *names = arena_array(arena, str, projection->label_count);
 
-	if (query->selector->matcher_count + choice.projection.label_count &&
+	if (query->selector->matcher_count + projection->label_count &&
 	    !sample_label_names(&reader->pg, window->first_day, window->last_day, arena,
 				&of_samples, &count, err))
 		return false;
-	for (size_t i = 0; i < choice.projection.label_count; i++)
-		if (is_among(choice.projection.label_names[i], of_samples, count))
-			names[kept++] = choice.projection.label_names[i];
-	choice.is_fleet = fleet_suffices(query, window, of_samples, count);
-	choice.projection.label_names = names;
-	choice.projection.label_count = kept;
+	for (size_t i = 0; i < projection->label_count; i++)
+		if (is_among(projection->label_names[i], of_samples, count))
+			names[kept++] = projection->label_names[i];
+	choice.is_fleet = fleet_suffices(query, &choice.needs, window, of_samples, count);
+	choice.label_names = names;
+	choice.label_count = kept;
 	*ret_choice = choice;
 	return true;
 }
 
 /* True if labels of the series satisfy the matchers and the projection. */
-static bool series_suffices(const struct store_projection *projection,
-			    const struct series_match *series)
+static bool series_suffices(const struct rollup_choice *choice, const struct series_match *series)
 {
 	if (series->open)
 		return false;
-	for (size_t i = 0; i < projection->label_count; i++)
-		if (!labels_get(series->labels, projection->label_names[i]).ptr)
+	for (size_t i = 0; i < choice->label_count; i++)
+		if (!labels_get(series->labels, choice->label_names[i]).ptr)
 			return false;
 	return true;
 }
@@ -76,27 +76,27 @@ static bool series_suffices(const struct store_projection *projection,
 unsigned int rollup_choice_without(const struct rollup_choice *choice,
 				   const struct matched_series *matched)
 {
-	unsigned int stacks = choice->projection.no_stacks ? CHUNK_NO_STACKS : 0;
+	unsigned int stacks = choice->needs.stacks ? 0 : CHUNK_NO_STACKS;
 
-	if (!choice->projection.limits_sample_labels)
+	if (choice->needs.sample_labels)
 		return stacks;
 	map_for_each(&matched->by_id, slot) {
-		if (!series_suffices(&choice->projection, slot->value))
+		if (!series_suffices(choice, slot->value))
 			return stacks;
 	}
 	return stacks | CHUNK_NO_LABELS;
 }
 
 /* Sums of gauges are by process: they have `pid` in addition to the labels of the series. */
-static bool process_suffices(const struct store_projection *projection,
-			     const struct selector *selector, const struct series_match *series)
+static bool process_suffices(const struct rollup_choice *choice, const struct selector *selector,
+			     const struct series_match *series)
 {
 	for (size_t i = 0; i < selector->matcher_count; i++)
 		if (series->open >> i & 1 && !str_eq(selector->matchers[i].name, STR("pid")))
 			return false;
-	for (size_t i = 0; i < projection->label_count; i++)
-		if (!str_eq(projection->label_names[i], STR("pid")) &&
-		    !labels_get(series->labels, projection->label_names[i]).ptr)
+	for (size_t i = 0; i < choice->label_count; i++)
+		if (!str_eq(choice->label_names[i], STR("pid")) &&
+		    !labels_get(series->labels, choice->label_names[i]).ptr)
 			return false;
 	return true;
 }
@@ -107,11 +107,11 @@ size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_
 {
 	size_t count = 0;
 
-	if (!choice->projection.allows_hourly_sums)
+	if (!choice->needs.hourly_sums)
 		return 0;
 	if (is_gauge(query)) {
 		map_for_each(&matched->by_id, slot) {
-			if (!process_suffices(&choice->projection, query->selector, slot->value))
+			if (!process_suffices(choice, query->selector, slot->value))
 				return 0;
 		}
 		ret_kinds[count++] = ROLLUP_GAUGES;

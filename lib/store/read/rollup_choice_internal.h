@@ -10,12 +10,14 @@
 
 #include "store/compact/rollup.h"
 #include "store/read/query_match_internal.h"
-#include "store/read/store_query.h"
+#include "store/read/query_needs_internal.h"
 
 struct rollup_choice {
-	/* The projection of the query, without label names that no sample of the window's days has.
-	 * Texts are borrowed from the query. */
-	struct store_projection projection;
+	struct query_needs needs;
+	/* The names of the projection that samples of the window's days have as labels of their
+	 * own. Texts are borrowed from the query. */
+	const str *label_names;
+	size_t label_count;
 	bool is_fleet; /* sums without instances suffice for whole hours */
 };
 

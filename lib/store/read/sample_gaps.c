@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "store/limits.h"
 #include "store/read/sample_gaps_internal.h"
+#include "store/scan/row_scan.h"
 
 /* The first and last hour with sums, of days that have sums but no partition of samples. */
 static const char sql[] =
@@ -12,14 +13,13 @@ static const char sql[] =
 	"WHERE inhparent = 'chunk'::regclass AND NOT inhdetachpending "
 	"AND relname = 'chunk_' || to_char(day, 'YYYYMMDD')))";
 
-static bool find_gap(const struct row_scan *scan, uint64_t start_ms, uint64_t end_ms,
-		     struct err *err)
+static bool find_gap(struct store_reader *reader, const struct scan_plan *plan, uint64_t start_ms,
+		     uint64_t end_ms, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	struct store_reader *reader = scan->reader;
 	const struct postgres_param params[] = {
-		row_scan_buckets(scan, &arena),
+		row_scan_buckets(plan, &arena),
 		postgres_i64(&arena, (int64_t)(start_ms - start_ms % MS_PER_HOUR)),
 		postgres_i64(&arena, (int64_t)end_ms),
 		postgres_date(&arena, (int64_t)(start_ms / MS_PER_DAY)),
@@ -41,22 +41,19 @@ static bool find_gap(const struct row_scan *scan, uint64_t start_ms, uint64_t en
 	return true;
 }
 
-bool sample_gaps_find(const struct row_scan *scan, struct err *err)
+bool sample_gaps_find(struct store_reader *reader, const struct scan_plan *plan, struct err *err)
 {
-	bool has_hours = scan->kind_count && scan->first_hour_ms < scan->end_hour_ms;
-	const struct store_gap needed[STORE_GAPS_MAX] = {
-		{ scan->start_ms, has_hours ? scan->first_hour_ms : scan->end_ms },
-		{ has_hours ? scan->end_hour_ms : scan->end_ms, scan->end_ms },
-	};
+	struct scan_range needed[STORE_GAPS_MAX];
 	/* Partitions of samples are kept for one day more than the retention (retention.c). */
 	uint64_t today = clock_unix_ns() / NS_PER_MS / MS_PER_DAY;
 
-	scan->reader->gap_count = 0;
+	scan_plan_remainder(plan, needed);
+	reader->gap_count = 0;
 	for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
 		if (needed[i].start_ms >= needed[i].end_ms ||
 		    needed[i].start_ms / MS_PER_DAY + 1 >= today)
 			continue;
-		if (!find_gap(scan, needed[i].start_ms, needed[i].end_ms, err))
+		if (!find_gap(reader, plan, needed[i].start_ms, needed[i].end_ms, err))
 			return false;
 	}
 	return true;

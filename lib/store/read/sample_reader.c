@@ -19,7 +19,8 @@ struct sample_connection {
 	struct selector selector; /* a copy: a matcher is used by one thread */
 	struct query_match match;
 	unsigned int without;
-	uint64_t step_ms;       /* of the leader: sum over steps of this length; 0: no steps */
+	/* Of the leader: sum over steps of this length from this time on; 0: no steps. */
+	uint64_t steps_start_ms, step_ms;
 	struct step_sums steps; /* of the leader, for one scan */
 };
 
@@ -109,15 +110,13 @@ static struct row_scan scan_of(const struct store_parallel_readers *group,
 	const struct store_window *window = &leader->match.window;
 	struct row_scan scan = {
 		.reader = &group->readers[0],
-		.start_ms = window->start_ms,
-		.end_ms = window->end_ms,
-		.buckets = leader->match.everything ? NULL : leader->match.matched.buckets,
+		.plan = scan_plan_make(window->start_ms, window->end_ms, kinds, kind_count),
 		.wants_payload = wants_payload,
 		.on_payload = read_payload,
 		.self = leader,
 	};
 
-	row_scan_use_sums(&scan, kinds, kind_count);
+	scan.plan.buckets = leader->match.everything ? NULL : leader->match.matched.buckets;
 	return scan;
 }
 
@@ -133,7 +132,7 @@ static bool read_rows(const struct store_parallel_readers *group,
 	connections[0].without = without;
 	/* If every series matches, only the payload has the type of a series. */
 	connections[0].steps = (struct step_sums){
-		.start_ms = connections[0].match.window.start_ms,
+		.start_ms = connections[0].steps_start_ms,
 		.step_ms = without & CHUNK_NO_LABELS && !connections[0].match.everything
 				   ? connections[0].step_ms
 				   : 0,
@@ -168,14 +167,6 @@ static bool find_on_days(struct query_match *match, struct store_reader *reader,
 	return good;
 }
 
-static void use_days(struct row_scan *scan, const struct store_projection *projection)
-{
-	if (!projection->allows_daily_sums)
-		return;
-	scan->first_day_ms = (scan->start_ms + MS_PER_DAY - 1) / MS_PER_DAY * MS_PER_DAY;
-	scan->end_day_ms = scan->end_ms / MS_PER_DAY * MS_PER_DAY;
-}
-
 /*
  * Reads whole hours and days from sums without instances. Only the remainder of the window needs
  * series, and finding them is expensive: many hosts have many series per day.
@@ -191,12 +182,13 @@ static bool read_fleet_sums(const struct store_parallel_readers *group,
 	int64_t *days = NULL;
 	size_t day_count = 0;
 
-	use_days(&remainder, &choice->projection);
-	remainder.buckets = NULL; /* not known yet */
+	if (choice->needs.daily_sums)
+		scan_plan_use_days(&remainder.plan);
+	remainder.plan.buckets = NULL; /* not known yet */
 	if (!match->everything && (!row_scan_days(&remainder, arena, &days, &day_count, err) ||
 				   !find_on_days(match, &group->readers[0], days, day_count, err)))
 		return false;
-	remainder.buckets = match->everything ? NULL : match->matched.buckets;
+	remainder.plan.buckets = match->everything ? NULL : match->matched.buckets;
 	if ((match->everything || match->matched.by_id.len) &&
 	    !read_rows(group, connections, &remainder,
 		       rollup_choice_without(choice, &match->matched), arena, err))
@@ -205,11 +197,12 @@ static bool read_fleet_sums(const struct store_parallel_readers *group,
 
 	struct row_scan hours = scan_of(group, &connections[0], fleet, ARRAY_LEN(fleet));
 
-	hours.sums_alone = true;
-	use_days(&hours, &choice->projection);
-	return sample_gaps_find(&hours, err) &&
-	       read_rows(group, connections, &hours,
-			 choice->projection.no_stacks ? CHUNK_NO_STACKS : 0, arena, err);
+	hours.plan.sums_alone = true;
+	if (choice->needs.daily_sums)
+		scan_plan_use_days(&hours.plan);
+	return sample_gaps_find(hours.reader, &hours.plan, err) &&
+	       read_rows(group, connections, &hours, choice->needs.stacks ? 0 : CHUNK_NO_STACKS,
+			 arena, err);
 }
 
 static bool read_by_series(const struct store_parallel_readers *group,
@@ -227,24 +220,20 @@ static bool read_by_series(const struct store_parallel_readers *group,
 	size_t kind_count = rollup_choice_kinds(query, choice, &match->matched, kinds);
 	struct row_scan scan = scan_of(group, &connections[0], kinds, kind_count);
 
-	return sample_gaps_find(&scan, err) &&
+	return sample_gaps_find(scan.reader, &scan.plan, err) &&
 	       read_rows(group, connections, &scan, rollup_choice_without(choice, &match->matched),
 			 arena, err);
-}
-
-static bool no_labels_needed(const struct store_query *query, const struct store_sink *sink)
-{
-	return query->projection.limits_series_labels && query->projection.label_count == 0 &&
-	       !sink->on_candidates;
 }
 
 /*
  * A query for all CPU time without any label does not need to find a million series. This does not
  * pay for other types: most rows do not have them, and only the series ids reveal that.
  */
-static bool matches_every_series(const struct store_query *query, const struct store_sink *sink)
+static bool matches_every_series(const struct store_query *query, const struct query_needs *needs,
+				 const struct store_sink *sink)
 {
-	return query->projection.limits_sample_labels && no_labels_needed(query, sink) &&
+	return !needs->sample_labels && !needs->series_labels &&
+	       query->projection.label_count == 0 && !sink->on_candidates &&
 	       query->selector->matcher_count == 0 &&
 	       str_eq(query->selector->type, STR(PROFILE_TYPE_CPU));
 }
@@ -257,6 +246,7 @@ bool store_parallel_samples(const struct store_parallel_readers *group,
 	struct store_reader *leader = &group->readers[0];
 	struct sample_connection *connections =
 		arena_array(&arena, struct sample_connection, group->count);
+	const struct query_needs needs = query_needs_of(query);
 	struct rollup_choice choice;
 
 	assert(group->count > 0 && group->count <= READERS_MAX);
@@ -265,15 +255,15 @@ bool store_parallel_samples(const struct store_parallel_readers *group,
 		connections[i].sink = &sinks[i];
 	connections[0].stats = &leader->stats;
 	connections[0].original = query->selector;
-	connections[0].step_ms = sinks->on_candidates ? 0 : query->projection.step_ms;
+	connections[0].steps_start_ms = query->projection.steps_start_ms;
+	connections[0].step_ms = sinks->on_candidates ? 0 : needs.step_ms;
 	connections[0].match = (struct query_match){
 		.selector = query->selector,
 		.window = store_window_of(query->start_ms, query->end_ms),
 		.bounds = &leader->bounds,
-		.everything = matches_every_series(query, sinks),
+		.everything = matches_every_series(query, &needs, sinks),
 		.matched = { .arena = &arena,
-			     .limits_series_labels = query->projection.limits_series_labels &&
-						     !sinks->on_candidates,
+			     .limits_series_labels = !needs.series_labels && !sinks->on_candidates,
 			     .label_names = query->projection.label_names,
 			     .label_count = query->projection.label_count },
 	};

@@ -120,16 +120,15 @@ static bool scan_rows(struct series_search *search, struct store_reader *reader,
 	const struct store_window *window = &search->match.window;
 	struct row_scan scan = {
 		.reader = reader,
-		.start_ms = window->start_ms,
-		.end_ms = window->end_ms,
-		.buckets = search->match.matched.buckets,
+		.plan = sums_suffice(&search->match.matched)
+				? scan_plan_make_series(window->start_ms, window->end_ms)
+				: scan_plan_make(window->start_ms, window->end_ms, NULL, 0),
 		.wants_payload = wants_payload,
 		.on_payload = read_payload,
 		.self = search,
 	};
 
-	if (sums_suffice(&search->match.matched))
-		row_scan_use_series_sums(&scan);
+	scan.plan.buckets = search->match.matched.buckets;
 	return row_scan_run(&scan, err);
 }
 

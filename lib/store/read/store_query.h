@@ -8,25 +8,35 @@
 #include "profile/selector.h"
 
 /*
- * The projection: the reader may leave out or sum up data that the caller does not need, and then
- * reads and decompresses less. {0}: the caller needs everything.
+ * What the caller needs of the samples. The reader may leave out or sum up the rest, and then reads
+ * and decompresses less. "Labels" are those that the projection names; a sample has them itself
+ * only if its series lacks them. Samples of gauges keep the times of their profiles and the label
+ * `pid` at every level ("store/compact/rollup_gauge_internal.h").
+ *
+ *     level              stacks   labels of series   samples may be replaced with sums of
+ *     STORE_SAMPLES      yes      all, and own       nothing
+ *     STORE_STACKS       yes      named              whole hours and days (UTC)
+ *     STORE_SERIES_SUMS  no       all                a series: its samples within one step
+ *     STORE_LABEL_SUMS   no       named              a series: its samples within one step
+ *
+ * A sum is at the time of its first sample, or at the start of its hour or day.
  */
+enum store_level {
+	STORE_SAMPLES,
+	STORE_STACKS,
+	STORE_SERIES_SUMS,
+	STORE_LABEL_SUMS,
+	STORE_LEVEL_COUNT,
+};
+
+/* {0}: the caller needs everything. */
 struct store_projection {
-	bool no_stacks; /* samples may have the empty stack */
-	/* If above 0, together with no_stacks: samples of a series within one step may be replaced
-	 * with one sample: their sum, at the time of the first. Steps start at start_ms. */
-	uint64_t step_ms;
-	/* Samples of a whole hour may be replaced with their sum at the start of the hour, if
-	 * labels of the series suffice. Gauges keep the times of their profiles and the label `pid`
-	 * ("store/compact/rollup_gauge_internal.h"). */
-	bool allows_hourly_sums;
-	bool allows_daily_sums; /* samples of a whole day (UTC) may be summed as well */
-	/* Of the samples' own labels the caller needs only these names, and only if the series
-	 * lacks them. If no such label can exist, samples have no labels of their own. */
-	bool limits_sample_labels;
-	const str *label_names;
+	enum store_level level;
+	const str *label_names; /* not for STORE_SAMPLES */
 	size_t label_count;
-	bool limits_series_labels; /* the caller needs no other labels of the series either */
+	/* Of the levels with steps: the start of the first step, not later than the window, and the
+	 * length of a step, not 0. */
+	uint64_t steps_start_ms, step_ms;
 };
 
 /* The window is [start_ms, end_ms). */

@@ -54,6 +54,17 @@ void store_reader_close(struct store_reader *reader)
 	postgres_close(&reader->pg);
 }
 
+/* Retention waits for every query: none may have a later deadline than QUERY_TIMEOUT_MAX_MS. */
+static void set_bounds(struct store_reader *reader, const struct store_bounds *bounds)
+{
+	uint64_t last_ns = clock_monotonic_ns() + QUERY_TIMEOUT_MAX_MS * NS_PER_MS;
+
+	reader->bounds = bounds ? *bounds : (struct store_bounds){ .deadline_ns = last_ns };
+	if (reader->bounds.deadline_ns > last_ns)
+		reader->bounds.deadline_ns = last_ns;
+	postgres_set_bounds(&reader->pg, reader->bounds.deadline_ns, reader->bounds.cancel);
+}
+
 bool store_reader_begin(struct store_reader *reader, const struct store_bounds *bounds,
 			struct err *err)
 {
@@ -63,11 +74,7 @@ bool store_reader_begin(struct store_reader *reader, const struct store_bounds *
 			return false;
 	}
 	reader->stats = (struct store_stats){ 0 };
-	reader->bounds.deadline_ns = clock_monotonic_ns() + QUERY_TIMEOUT_MAX_MS * NS_PER_MS;
-	reader->bounds.cancel = NULL;
-	if (bounds)
-		reader->bounds = *bounds;
-	postgres_set_bounds(&reader->pg, reader->bounds.deadline_ns, reader->bounds.cancel);
+	set_bounds(reader, bounds);
 	/* Before the transaction: a failed statement would abort it. */
 	return schema_check(&reader->pg, err) && postgres_exec(&reader->pg, begin, err);
 }
@@ -113,8 +120,7 @@ bool store_reader_join(struct store_reader *reader, const char *snapshot,
 		if (!connect(reader, err))
 			return false;
 	}
-	reader->bounds = *bounds;
-	postgres_set_bounds(&reader->pg, bounds->deadline_ns, bounds->cancel);
+	set_bounds(reader, bounds);
 	snprintf(sql, sizeof(sql),
 		 "BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '%s'", snapshot);
 	return postgres_exec(&reader->pg, sql, err);

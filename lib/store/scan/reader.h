@@ -54,9 +54,9 @@ void store_reader_close(struct store_reader *reader);
  * Begins a snapshot and resets `stats`; reconnects if the connection was lost. Until
  * store_reader_end(), every call ends within the bounds or fails; if PostgreSQL is still executing
  * then, the connection is closed, which cancels the query. The bounds are copied, but not the
- * cancellation token. NULL bounds: QUERY_TIMEOUT_MAX_MS from now. The caller must not pass a later
- * deadline than that, which is not checked: retention relies on it. ERR_NOT_FOUND: the tables do
- * not exist yet. ERR_IO: PostgreSQL failed.
+ * cancellation token. NULL bounds, or a later deadline than QUERY_TIMEOUT_MAX_MS from now, mean
+ * that deadline: retention relies on it. ERR_NOT_FOUND: the tables do not exist yet. ERR_IO:
+ * PostgreSQL failed.
  */
 bool store_reader_begin(struct store_reader *reader, const struct store_bounds *bounds,
 			struct err *err) MUST_CHECK;

@@ -2,23 +2,9 @@
 #include "store/scan/row_scan.h"
 
 #include "base/clock.h"
+#include "store/compact/rollup.h"
 #include "store/limits.h"
 #include "store/scan/parallel_scan.h"
-
-void row_scan_use_sums(struct row_scan *scan, const int32_t *kinds, size_t count)
-{
-	scan->first_hour_ms = (scan->start_ms + MS_PER_HOUR - 1) / MS_PER_HOUR * MS_PER_HOUR;
-	scan->end_hour_ms = scan->end_ms / MS_PER_HOUR * MS_PER_HOUR;
-	scan->kinds = kinds;
-	scan->kind_count = count;
-}
-
-void row_scan_use_series_sums(struct row_scan *scan)
-{
-	static const int32_t kinds[] = { ROLLUP_GAUGES, ROLLUP_ALONE, ROLLUP_SERIES };
-
-	row_scan_use_sums(scan, kinds, ARRAY_LEN(kinds));
-}
 
 enum { SCAN_PARAMS = 14 };
 
@@ -30,12 +16,10 @@ struct scan_query {
 /* Columns of the cursor, in binary format. */
 enum { ROW_PARTITION, ROW_CTID, ROW_PAYLOAD_LEN, ROW_DIRECTORY };
 
-/* One source of rows: a table with a condition. A row of `chunk` belongs to one hour. */
+/* A table with a condition. A row of `chunk` belongs to one hour. */
 struct row_source {
 	const char *day; /* day of the samples: bigint, since 1970 */
 	const char *from;
-	enum { ALWAYS, WITH_HOURS, WITH_GAUGES, WITH_DAYS } when;
-	bool is_sums;
 };
 
 #define HOLDS   "bucket = ANY ($3) AND first_ms < $4 AND last_ms >= $5"
@@ -44,105 +28,68 @@ struct row_source {
 #define RAW_DAY "generate_series(greatest(first_ms, $5) / 86400000, least(last_ms, $4) / 86400000)"
 
 _Static_assert(ROLLUP_DAY == 4, "as in the SQL below");
-static const struct row_source sources[] = {
-	{ DAY,
-	  "rollup WHERE " HOURS " AND kind = ANY ($10) "
-	  "AND (folded IS NULL OR first_ms < $13 OR first_ms >= $14) AND " HOLDS,
-	  WITH_HOURS, true },
-	{ DAY,
-	  "rollup WHERE day >= $6 AND day <= $7 AND kind = 4 "
-	  "AND first_ms >= $13 AND first_ms < $14 AND " HOLDS,
-	  WITH_DAYS, true },
-	{ DAY, "chunk WHERE " HOURS " AND rolled IS NULL AND " HOLDS, WITH_HOURS, false },
-	/* Rolled up by a version that did not roll up gauges. */
-	{ DAY, "chunk WHERE " HOURS " AND rolled IS NOT NULL AND NOT gauges AND " HOLDS,
-	  WITH_GAUGES, false },
-	{ DAY, "chunk WHERE day = $6 AND first_ms >= $11 AND first_ms < $8 AND " HOLDS, WITH_HOURS,
-	  false },
-	{ DAY, "chunk WHERE day >= $12 AND day <= $7 AND first_ms >= $9 AND " HOLDS, ALWAYS,
-	  false },
-	{ RAW_DAY, "chunk_raw WHERE merged IS NULL AND arrival >= $1 AND arrival < $2 AND " HOLDS,
-	  ALWAYS, false },
-	{ RAW_DAY, "chunk_raw WHERE merged IS NULL AND arrival >= $2 AND late AND " HOLDS, ALWAYS,
-	  false },
+static const struct row_source sources[SCAN_SOURCE_COUNT] = {
+	[SCAN_HOUR_SUMS] = { DAY, "rollup WHERE " HOURS " AND kind = ANY ($10) "
+				  "AND (folded IS NULL OR first_ms < $13 OR first_ms >= $14) "
+				  "AND " HOLDS },
+	[SCAN_DAY_SUMS] = { DAY, "rollup WHERE day >= $6 AND day <= $7 AND kind = 4 "
+				 "AND first_ms >= $13 AND first_ms < $14 AND " HOLDS },
+	[SCAN_NOT_SUMMED] = { DAY, "chunk WHERE " HOURS " AND rolled IS NULL AND " HOLDS },
+	[SCAN_GAUGES] = { DAY, "chunk WHERE " HOURS
+			       " AND rolled IS NOT NULL AND NOT gauges AND " HOLDS },
+	[SCAN_BEFORE_HOURS] = { DAY, "chunk WHERE day = $6 AND first_ms >= $11 AND first_ms < $8 "
+				     "AND " HOLDS },
+	[SCAN_FROM_HOURS] = { DAY, "chunk WHERE day >= $12 AND day <= $7 AND first_ms >= $9 "
+				   "AND " HOLDS },
+	[SCAN_RAW] = { RAW_DAY, "chunk_raw WHERE merged IS NULL AND arrival >= $1 AND arrival < $2 "
+				"AND " HOLDS },
+	[SCAN_RAW_LATE] = { RAW_DAY, "chunk_raw WHERE merged IS NULL AND arrival >= $2 AND late "
+				     "AND " HOLDS },
 };
 
-static bool has_hours(const struct row_scan *scan)
-{
-	return scan->kind_count && scan->first_hour_ms < scan->end_hour_ms;
-}
-
-static bool has_days(const struct row_scan *scan)
-{
-	return has_hours(scan) && scan->first_day_ms < scan->end_day_ms;
-}
-
-static bool is_needed(const struct row_scan *scan, const struct row_source *source)
-{
-	bool needed = false;
-
-	switch (source->when) {
-	case ALWAYS:
-		needed = true;
-		break;
-	case WITH_HOURS:
-		needed = has_hours(scan);
-		break;
-	case WITH_GAUGES:
-		needed = has_hours(scan) && scan->kinds[0] == ROLLUP_GAUGES;
-		break;
-	case WITH_DAYS:
-		needed = has_days(scan) && scan->sums_alone;
-		break;
-	}
-	return needed && (source->is_sums || !scan->sums_alone);
-}
-
-struct postgres_param row_scan_buckets(const struct row_scan *scan, struct arena *arena)
+struct postgres_param row_scan_buckets(const struct scan_plan *plan, struct arena *arena)
 {
 	int32_t buckets[SERIES_BUCKETS];
 	size_t count = 0;
 
 	for (int32_t i = 0; i < SERIES_BUCKETS; i++)
-		if (!scan->buckets || scan->buckets[i])
+		if (!plan->buckets || plan->buckets[i])
 			buckets[count++] = i;
 	return postgres_i32s(arena, buckets, count);
 }
 
-static void set_params(const struct row_scan *scan, struct arena *arena,
+static void set_params(const struct scan_plan *plan, struct arena *arena,
 		       struct postgres_param params[SCAN_PARAMS])
 {
-	uint64_t arrival_ms = scan->start_ms > AHEAD_MS ? scan->start_ms - AHEAD_MS : 0;
-	uint64_t start_hour_ms = scan->start_ms - scan->start_ms % MS_PER_HOUR;
-	uint64_t first_ms = has_hours(scan) ? scan->first_hour_ms : start_hour_ms;
-	uint64_t end_ms = has_hours(scan) ? scan->end_hour_ms : start_hour_ms;
+	const struct scan_range *window = &plan->window;
+	uint64_t arrival_ms = window->start_ms > AHEAD_MS ? window->start_ms - AHEAD_MS : 0;
 	const struct postgres_param all[SCAN_PARAMS] = {
 		postgres_time(arena, arrival_ms),
-		postgres_time(arena, scan->end_ms + LATE_MS),
-		row_scan_buckets(scan, arena),
-		postgres_i64(arena, (int64_t)scan->end_ms),
-		postgres_i64(arena, (int64_t)scan->start_ms),
-		postgres_date(arena, (int64_t)(scan->start_ms / MS_PER_DAY)),
-		postgres_date(arena, (int64_t)(scan->end_ms / MS_PER_DAY)),
-		postgres_i64(arena, (int64_t)first_ms),
-		postgres_i64(arena, (int64_t)end_ms),
-		postgres_i32s(arena, scan->kinds, scan->kind_count),
-		postgres_i64(arena, (int64_t)start_hour_ms),
-		postgres_date(arena, (int64_t)(end_ms / MS_PER_DAY)),
-		/* Without whole days, every hour is before the first one. */
-		postgres_i64(arena, has_days(scan) ? (int64_t)scan->first_day_ms : INT64_MAX),
-		postgres_i64(arena, has_days(scan) ? (int64_t)scan->end_day_ms : INT64_MAX),
+		postgres_time(arena, window->end_ms + LATE_MS),
+		row_scan_buckets(plan, arena),
+		postgres_i64(arena, (int64_t)window->end_ms),
+		postgres_i64(arena, (int64_t)window->start_ms),
+		postgres_date(arena, (int64_t)(window->start_ms / MS_PER_DAY)),
+		postgres_date(arena, (int64_t)(window->end_ms / MS_PER_DAY)),
+		postgres_i64(arena, (int64_t)plan->hours.start_ms),
+		postgres_i64(arena, (int64_t)plan->hours.end_ms),
+		postgres_i32s(arena, plan->kinds, plan->kind_count),
+		postgres_i64(arena, (int64_t)(window->start_ms - window->start_ms % MS_PER_HOUR)),
+		postgres_date(arena, (int64_t)(plan->hours.end_ms / MS_PER_DAY)),
+		postgres_i64(arena, (int64_t)plan->days.start_ms),
+		postgres_i64(arena, (int64_t)plan->days.end_ms),
 	};
 
 	memcpy(params, all, sizeof(all));
 }
 
-static void add_sources(const struct row_scan *scan, bool days, struct buf *sql)
+static void add_sources(const struct scan_plan *plan, bool days, struct buf *sql)
 {
+	uint32_t read = scan_plan_sources(plan);
 	bool is_first = true;
 
-	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
-		if (!is_needed(scan, &sources[i]))
+	for (size_t i = 0; i < SCAN_SOURCE_COUNT; i++) {
+		if (!(read >> i & 1))
 			continue;
 		buf_format(
 			sql, "%sSELECT %s FROM %s", is_first ? "" : " UNION ALL ",
@@ -159,10 +106,10 @@ static struct scan_query cursor_query(const struct row_scan *scan, struct arena 
 	struct buf sql = { .arena = arena };
 
 	buf_format(&sql, "DECLARE rows NO SCROLL CURSOR FOR ");
-	add_sources(scan, false, &sql);
+	add_sources(&scan->plan, false, &sql);
 	buf_u8(&sql, '\0');
 	query.sql = sql.ptr;
-	set_params(scan, arena, query.params);
+	set_params(&scan->plan, arena, query.params);
 	return query;
 }
 
@@ -173,10 +120,10 @@ static struct scan_query days_query(const struct row_scan *scan, struct arena *a
 
 	buf_format(&sql,
 		   "SELECT DISTINCT day FROM (SELECT NULL::bigint AS day WHERE false UNION ALL ");
-	add_sources(scan, true, &sql);
+	add_sources(&scan->plan, true, &sql);
 	buf_format(&sql, ") AS days ORDER BY day%c", '\0');
 	query.sql = sql.ptr;
-	set_params(scan, arena, query.params);
+	set_params(&scan->plan, arena, query.params);
 	return query;
 }
 
@@ -264,6 +211,10 @@ bool row_scan_run(const struct row_scan *scan, struct err *err)
 	};
 	struct scan_state state = { .scan = scan, .parallel = &parallel };
 	uint64_t began_ns = clock_monotonic_ns();
+
+	if (!scan_plan_sources(&scan->plan))
+		return true;
+
 	bool good = parallel_scan_end(&parallel, run(&state, err), err);
 
 	scan->reader->stats.read_ns += clock_monotonic_ns() - began_ns;

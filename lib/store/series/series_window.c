@@ -39,18 +39,16 @@ static bool run(struct window_scan *scan, bool sums, struct err *err)
 	const struct store_stats before = *stats;
 	struct row_scan rows = {
 		.reader = scan->request->reader,
-		.start_ms = window->start_ms,
-		.end_ms = window->end_ms,
-		.sums_alone = sums,
-		.buckets = scan->buckets,
+		.plan = sums ? scan_plan_make_series(window->start_ms, window->end_ms)
+			     : scan_plan_make(window->start_ms, window->end_ms, NULL, 0),
 		.wants_payload = collect_ids,
 		.self = scan,
 	};
 	bool good;
 
-	if (sums)
-		row_scan_use_series_sums(&rows);
-	good = (sums && rows.first_hour_ms >= rows.end_hour_ms) || row_scan_run(&rows, err);
+	rows.plan.sums_alone = sums;
+	rows.plan.buckets = scan->buckets;
+	good = row_scan_run(&rows, err);
 	stats->rows = before.rows;
 	stats->read_ns = before.read_ns;
 	return good;

@@ -65,19 +65,12 @@ static bool read_sums(struct api_request *request, const struct selector *select
 						.self = &ranges[i] };
 	}
 	request->projection = (struct store_projection){
-		.no_stacks = true,
-		.step_ms = is_gauge ? 0 : options->step_ms,
-		.allows_hourly_sums =
-			options->start_ms % MS_PER_HOUR == 0 && options->step_ms % MS_PER_HOUR == 0,
-		.allows_daily_sums =
-			options->start_ms % MS_PER_DAY == 0 && options->step_ms % MS_PER_DAY == 0,
-		.limits_sample_labels = !is_gauge,
+		.level = options->sum_by ? STORE_LABEL_SUMS : STORE_SERIES_SUMS,
+		.label_names = options->sum_by ? options->sum_by->names : NULL,
+		.label_count = options->sum_by ? options->sum_by->len : 0,
+		.steps_start_ms = options->start_ms,
+		.step_ms = options->step_ms,
 	};
-	if (options->sum_by) {
-		request->projection.label_names = options->sum_by->names;
-		request->projection.label_count = options->sum_by->len;
-		request->projection.limits_series_labels = true;
-	}
 	good = api_request_read_samples(request, selector, sinks, err);
 	for (size_t i = 1; i < count; i++) {
 		good = good && range_sums_combine(&ranges[0], &ranges[i], err);

@@ -37,10 +37,7 @@ static bool read_merged(struct query_result *result, struct api_request *request
 					     .self = merge };
 	}
 	result->merge = &result->merges[0];
-	request->projection = (struct store_projection){ .allows_hourly_sums = true,
-							 .allows_daily_sums = true,
-							 .limits_sample_labels = !is_gauge,
-							 .limits_series_labels = true,
+	request->projection = (struct store_projection){ .level = STORE_STACKS,
 							 .label_names = options->group_by->names,
 							 .label_count = options->group_by->len };
 	return api_request_read_samples(request, selector, sinks, err) &&

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "client/fetch.h"
+#include "client/shown_url.h"
 
 #include <inttypes.h>
 
@@ -55,16 +56,18 @@ static bool query(void *self, const struct symbolize_request *request,
 			       .self = &body,
 			       .cancel = bounds->cancel };
 
+	str shown = shown_url(str_from(client->url), arena);
+
 	if (!fetch_post(&fetch, symbolize_request_write(request, arena), &status, err))
 		return false;
 	if (status != 200) {
 		str why = printable_prefix(buf_bytes(&body));
 
-		return err_set(err, ERR_IO, "%s returned status %d: " STR_FMT, client->url, status,
-			       STR_ARG(why));
+		return err_set(err, ERR_IO, STR_FMT " returned status %d: " STR_FMT, STR_ARG(shown),
+			       status, STR_ARG(why));
 	}
 	return symbolize_response_read(buf_bytes(&body), ret_response, arena, err) ||
-	       err_wrap(err, "response of %s", client->url);
+	       err_wrap(err, "response of " STR_FMT, STR_ARG(shown));
 }
 
 struct symbol_source symbolizer_client_source(struct symbolizer_client *client, const char *url)

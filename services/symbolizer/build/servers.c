@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizer/build/servers.h"
 
+#include "client/shown_url.h"
+
 static bool add(struct servers *servers, str url, struct err *err)
 {
 	if (!str_starts_with(url, STR("http://")) && !str_starts_with(url, STR("https://")))
 		return err_set(err, ERR_INVALID,
 			       "debuginfod server \"" STR_FMT
 			       "\" is not an http:// or https:// URL",
-			       STR_ARG(url));
+			       STR_ARG(shown_url(url, &servers->arena)));
 	if (servers->count == SERVERS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d debuginfod servers", SERVERS_MAX);
 	while (str_ends_with(url, STR("/")))

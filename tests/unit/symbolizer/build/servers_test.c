@@ -34,6 +34,8 @@ static void rejects_a_malformed_url_or_one_too_many(void **state)
 	}
 	for (size_t i = 0; i <= SERVERS_MAX; i++)
 		many = str_format(&arena, STR_FMT " http://h%zu", STR_ARG(many), i);
+	assert_false(servers_parse(&servers, "ftp://user:secret@a", &err));
+	assert_null(strstr(err.msg, "secret"));
 	assert_false(servers_parse(&servers, str_z(&arena, many), &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
