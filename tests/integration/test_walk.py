@@ -19,7 +19,7 @@ from local.servers import ROOT
 
 HERTZ = 499
 SECONDS = 1
-DEADLINE = 100
+DEADLINE = 180
 FRAME_POINTERS, GUESSED = 2, 8  # bits of a sample's flags, bpf/sample.h
 
 JAVA = """

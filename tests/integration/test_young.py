@@ -76,7 +76,7 @@ def young(protos, tmp_path_factory):
             assert process.wait(100) == 0
         pids.add(str(process.pid))
     deferred = 'decima_agent_samples_deferred_ended_total{end="loaded"}'
-    wait_until(lambda: counter(agent, deferred), 60, "a deferred stack walked")
+    wait_until(lambda: counter(agent, deferred), what="a deferred stack walked")
     not_shipped = counter(agent, 'decima_agent_stacks_unfinished_in_bpf_total{fate="not_shipped"}')
     agent.stop()
     samples = [(labels, frames) for labels, frames, value in agent.samples(protos)
