@@ -305,10 +305,10 @@ static void print_kind(enum loss_kind kind)
 
 static void register_all(void)
 {
-	metrics_register(profiler_metrics, profiler_metric_count);
-	metrics_register(batch_metrics, batch_metric_count);
-	metrics_register(publish_metrics, publish_metric_count);
-	metrics_register(local_store_metrics, local_store_metric_count);
+	metrics_register(profiler_metrics);
+	metrics_register(batch_metrics);
+	metrics_register(publish_metrics);
+	metrics_register(local_store_metrics);
 	ingester_metrics_register();
 }
 

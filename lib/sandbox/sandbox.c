@@ -51,7 +51,7 @@ static struct metric ends = {
 	.values = sandbox_end_names,
 	.value_count = SANDBOX_END_COUNT
 };
-struct metric *const sandbox_metrics[SANDBOX_METRICS] = { &ends };
+METRICS(sandbox_metrics, &ends);
 
 void sandbox_count(enum sandbox_end end)
 {

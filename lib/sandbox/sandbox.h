@@ -97,5 +97,4 @@ enum sandbox_end sandbox_stop(struct sandbox *sandbox, enum sandbox_reply reply)
 void sandbox_count(enum sandbox_end end);
 
 struct metric;
-enum { SANDBOX_METRICS = 1 };
-extern struct metric *const sandbox_metrics[SANDBOX_METRICS];
+extern struct metric *const sandbox_metrics[];

@@ -106,7 +106,7 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 	enum conf_action action = CONF_RUN;
 	struct err err = { 0 };
 
-	metrics_register(http_metrics, HTTP_METRICS); /* before conf_load(), which may print them */
+	metrics_register(http_metrics); /* before conf_load(), which may print them */
 	if (program->register_metrics)
 		program->register_metrics();
 	if (!conf_load(program->settings, &program->conf, argc, argv, &action, &err)) {

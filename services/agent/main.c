@@ -299,15 +299,15 @@ static bool upload_open(struct debug_upload *upload, const struct settings *conf
 
 static void register_metrics(void)
 {
-	metrics_register(profiler_metrics, profiler_metric_count);
-	metrics_register(batch_metrics, batch_metric_count);
-	metrics_register(publish_metrics, publish_metric_count);
-	metrics_register(local_store_metrics, local_store_metric_count);
-	metrics_register(upload_metrics, upload_metric_count);
-	metrics_register(unwind_loader_metrics, unwind_loader_metric_count);
-	metrics_register(unwind_builder_metrics, unwind_builder_metric_count);
-	metrics_register(docker_metrics, DOCKER_METRICS);
-	metrics_register(sandbox_metrics, SANDBOX_METRICS);
+	metrics_register(profiler_metrics);
+	metrics_register(batch_metrics);
+	metrics_register(publish_metrics);
+	metrics_register(local_store_metrics);
+	metrics_register(upload_metrics);
+	metrics_register(unwind_loader_metrics);
+	metrics_register(unwind_builder_metrics);
+	metrics_register(docker_metrics);
+	metrics_register(sandbox_metrics);
 }
 
 static bool run(void *self, struct err *err)

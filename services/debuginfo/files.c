@@ -23,7 +23,7 @@ static struct metric stored_bytes = { .name = "decima_debuginfo_store_bytes",
 static struct metric stored_files = { .name = "decima_debuginfo_store_files",
 				      .kind = METRIC_GAUGE,
 				      .help = "Number of files in the store." };
-struct metric *const files_metrics[FILES_METRICS] = { &stored_bytes, &stored_files };
+METRICS(files_metrics, &stored_bytes, &stored_files);
 
 void files_account(struct files *files, uint64_t bytes, uint64_t count)
 {

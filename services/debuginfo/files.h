@@ -81,5 +81,4 @@ uint64_t files_generation(const struct files *files, const struct file_key *key)
 /* Add to the counters, for file_write and files_sweep. A negative number is passed modulo 2^64. */
 void files_account(struct files *files, uint64_t bytes, uint64_t count);
 
-enum { FILES_METRICS = 2 };
-extern struct metric *const files_metrics[FILES_METRICS];
+extern struct metric *const files_metrics[];

@@ -26,8 +26,7 @@ static struct metric leftovers = { .name = "decima_debuginfo_leftovers_total",
 				   .kind = METRIC_COUNTER,
 				   .help = "Unfinished files removed at startup: their writers "
 					   "were killed." };
-struct metric *const files_sweep_metrics[FILES_SWEEP_METRICS] = { &evicted_files, &evicted_bytes,
-								  &leftovers };
+METRICS(files_sweep_metrics, &evicted_files, &evicted_bytes, &leftovers);
 
 static void remove_leftover(void *self, int directory, const char *name)
 {

@@ -17,5 +17,4 @@ void files_sweep(struct files *files);
  * running process and stays. */
 void files_sweep_leftovers(struct files *files);
 
-enum { FILES_SWEEP_METRICS = 3 };
-extern struct metric *const files_sweep_metrics[FILES_SWEEP_METRICS];
+extern struct metric *const files_sweep_metrics[];

@@ -30,7 +30,7 @@ static struct metric seconds = { .name = "decima_debuginfo_response_duration_sec
 				 .help = "Time until the response to a debuginfod client started, "
 					 "including downloads from upstream servers.",
 				 METRIC_IN_SECONDS };
-struct metric *const handler_buildid_metrics[HANDLER_BUILDID_METRICS] = { &responses, &seconds };
+METRICS(handler_buildid_metrics, &responses, &seconds);
 
 /* A request while it is handled. */
 struct buildid_request {

@@ -23,5 +23,4 @@ struct handler_buildid {
 /* An http_handler for the route /buildid/; the service is a struct handler_buildid. */
 void handler_buildid(void *service, const struct http_request *req, struct http_response *res);
 
-enum { HANDLER_BUILDID_METRICS = 2 };
-extern struct metric *const handler_buildid_metrics[HANDLER_BUILDID_METRICS];
+extern struct metric *const handler_buildid_metrics[];

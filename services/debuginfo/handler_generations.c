@@ -14,7 +14,7 @@
 static struct metric requested = { .name = "decima_debuginfo_generations_total",
 				   .kind = METRIC_COUNTER,
 				   .help = "Build ids in requests for generations." };
-struct metric *const handler_generations_metrics[HANDLER_GENERATIONS_METRICS] = { &requested };
+METRICS(handler_generations_metrics, &requested);
 
 static bool read_ids(const struct http_request *req, struct build_id **ret_ids, size_t *ret_count,
 		     struct err *err)

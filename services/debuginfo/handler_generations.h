@@ -15,5 +15,4 @@
 /* An http_handler; the service is the struct files. */
 void handler_generations(void *service, const struct http_request *req, struct http_response *res);
 
-enum { HANDLER_GENERATIONS_METRICS = 1 };
-extern struct metric *const handler_generations_metrics[HANDLER_GENERATIONS_METRICS];
+extern struct metric *const handler_generations_metrics[];

@@ -46,8 +46,7 @@ static struct metric bytes = { .name = "decima_debuginfo_upload_bytes_total",
 static struct metric running = { .name = "decima_debuginfo_uploads_running",
 				 .kind = METRIC_GAUGE,
 				 .help = "Uploads in progress." };
-struct metric *const handler_upload_metrics[HANDLER_UPLOAD_METRICS] = { &uploads, &bytes,
-									&running };
+METRICS(handler_upload_metrics, &uploads, &bytes, &running);
 
 /* An upload in progress: the stream of its request. */
 struct incoming_upload {

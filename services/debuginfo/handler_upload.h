@@ -44,5 +44,4 @@ bool handler_upload_open(struct handler_upload *handler,
 void handler_upload_finish(void *service, const struct http_request *req,
 			   struct http_response *res);
 
-enum { HANDLER_UPLOAD_METRICS = 3 };
-extern struct metric *const handler_upload_metrics[HANDLER_UPLOAD_METRICS];
+extern struct metric *const handler_upload_metrics[];

@@ -78,12 +78,12 @@ static void sweep(void *self)
 
 static void register_metrics(void)
 {
-	metrics_register(files_metrics, FILES_METRICS);
-	metrics_register(files_sweep_metrics, FILES_SWEEP_METRICS);
-	metrics_register(handler_buildid_metrics, HANDLER_BUILDID_METRICS);
-	metrics_register(handler_upload_metrics, HANDLER_UPLOAD_METRICS);
-	metrics_register(upstream_metrics, UPSTREAM_METRICS);
-	metrics_register(handler_generations_metrics, HANDLER_GENERATIONS_METRICS);
+	metrics_register(files_metrics);
+	metrics_register(files_sweep_metrics);
+	metrics_register(handler_buildid_metrics);
+	metrics_register(handler_upload_metrics);
+	metrics_register(upstream_metrics);
+	metrics_register(handler_generations_metrics);
 }
 
 static bool serve_until_stop(struct debuginfo_service *service,

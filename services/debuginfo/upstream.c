@@ -54,8 +54,7 @@ static struct metric seconds = { .name = "decima_debuginfo_upstream_duration_sec
 				 .help = "Time of one query to an upstream server, including the "
 					 "download.",
 				 METRIC_IN_SECONDS };
-struct metric *const upstream_metrics[UPSTREAM_METRICS] = { &queries, &bytes, &fetches, &waiters,
-							    &seconds };
+METRICS(upstream_metrics, &queries, &bytes, &fetches, &waiters, &seconds);
 
 static bool add_server(struct upstream *upstream, str url, struct err *err)
 {

@@ -57,5 +57,4 @@ struct upstream_request {
 enum upstream_result upstream_get(struct upstream *upstream, const struct upstream_request *request,
 				  struct err *why);
 
-enum { UPSTREAM_METRICS = 5 };
-extern struct metric *const upstream_metrics[UPSTREAM_METRICS];
+extern struct metric *const upstream_metrics[];

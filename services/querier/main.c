@@ -66,15 +66,15 @@ static const struct conf_key keys[] = {
 
 static void register_metrics(void)
 {
-	metrics_register(api_request_metrics, API_REQUEST_METRICS);
-	metrics_register(error_response_metrics, ERROR_RESPONSE_METRICS);
-	metrics_register(pool_metrics, POOL_METRICS);
-	metrics_register(report_metrics, REPORT_METRICS);
-	metrics_register(symbol_lookup_metrics, SYMBOL_LOOKUP_METRICS);
-	metrics_register(symbol_cache_metrics, SYMBOL_CACHE_METRICS);
-	metrics_register(symbolization_metrics, SYMBOLIZATION_METRICS);
-	metrics_register(shared_query_metrics, SHARED_QUERY_METRICS);
-	metrics_register(share_metrics, SHARE_METRICS);
+	metrics_register(api_request_metrics);
+	metrics_register(error_response_metrics);
+	metrics_register(pool_metrics);
+	metrics_register(report_metrics);
+	metrics_register(symbol_lookup_metrics);
+	metrics_register(symbol_cache_metrics);
+	metrics_register(symbolization_metrics);
+	metrics_register(shared_query_metrics);
+	metrics_register(share_metrics);
 }
 
 static bool run(void *self, struct err *err)

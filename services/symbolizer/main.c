@@ -68,12 +68,12 @@ struct symbolizer_service {
 
 static void register_metrics(void)
 {
-	metrics_register(resolver_metrics, RESOLVER_METRICS);
-	metrics_register(generations_metrics, GENERATIONS_METRICS);
-	metrics_register(tables_metrics, TABLES_METRICS);
-	metrics_register(worker_pool_metrics, WORKER_POOL_METRICS);
-	metrics_register(shared_cache_metrics, SHARED_CACHE_METRICS);
-	metrics_register(sandbox_metrics, SANDBOX_METRICS);
+	metrics_register(resolver_metrics);
+	metrics_register(generations_metrics);
+	metrics_register(tables_metrics);
+	metrics_register(worker_pool_metrics);
+	metrics_register(shared_cache_metrics);
+	metrics_register(sandbox_metrics);
 }
 
 static bool serve_until_stop(struct symbolizer_service *service,

@@ -23,9 +23,8 @@ static struct metric unread_bodies = {
 	.help = "Rejected bodies that were too long to be read to their end: the client may not "
 		"have seen the response."
 };
-struct metric *const http_metrics[HTTP_METRICS] = { &http_requests_total, &http_timeouts_total,
-						    &http_refused_total,  &http_evictions_total,
-						    &http_connections,    &unread_bodies };
+METRICS(http_metrics, &http_requests_total, &http_timeouts_total, &http_refused_total,
+	&http_evictions_total, &http_connections, &unread_bodies);
 
 /* A request and its response. Lives in its own arena. */
 struct http_exchange {

@@ -123,5 +123,4 @@ str http_query(const struct http_request *req, const char *name);
 str http_header(const struct http_request *req, const char *name);
 
 /* For metrics_register(). */
-enum { HTTP_METRICS = 6 };
-extern struct metric *const http_metrics[HTTP_METRICS];
+extern struct metric *const http_metrics[];

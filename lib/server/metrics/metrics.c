@@ -31,17 +31,17 @@ static bool is_registered(const struct metric *metric)
 	return false;
 }
 
-void metrics_register(struct metric *const *metrics, size_t count)
+void metrics_register(struct metric *const *metrics)
 {
 	if (start_unix_ns == 0)
 		start_unix_ns = clock_unix_ns();
-	for (size_t i = 0; i < count; i++) {
-		if (is_registered(metrics[i]))
+	for (; *metrics; metrics++) {
+		if (is_registered(*metrics))
 			continue;
 		assert(registry_len < METRICS_MAX);
-		assert(metrics[i]->pairs || metrics[i]->value_count <= METRIC_VALUES_MAX);
-		assert(metrics[i]->bound_count + 2 <= METRIC_VALUES_MAX);
-		registry[registry_len++] = metrics[i];
+		assert((*metrics)->pairs || (*metrics)->value_count <= METRIC_VALUES_MAX);
+		assert((*metrics)->bound_count + 2 <= METRIC_VALUES_MAX);
+		registry[registry_len++] = *metrics;
 	}
 }
 

@@ -65,9 +65,12 @@ extern const uint64_t metric_seconds_bounds[METRIC_SECONDS_BOUNDS];
 	.unit = UINT64_C(1000000000), .bounds = metric_seconds_bounds, \
 	.bound_count = METRIC_SECONDS_BOUNDS
 
-/* Add metrics to the process-wide registry, one of the three global variables. Call it before the
- * HTTP server starts; a metric that is registered already is skipped. */
-void metrics_register(struct metric *const *metrics, size_t count);
+/* Define a table for metrics_register(): METRICS(share_metrics, &made, &rejected); */
+#define METRICS(name, ...) struct metric *const name[] = { __VA_ARGS__, NULL }
+
+/* Add a table of METRICS() to the process-wide registry, one of the global variables. Call it
+ * before the HTTP server starts; a metric that is registered already is skipped. */
+void metrics_register(struct metric *const *metrics);
 
 /* The registered metric with this index; NULL: the index is past the last one. */
 const struct metric *metrics_at(size_t index);

@@ -128,17 +128,10 @@ static struct metric unnamed = { .name = "decima_agent_kernel_frames_unknown_tot
 				 .kind = METRIC_COUNTER,
 				 .help = "Kernel frames whose address is in no known function." };
 
-struct metric *const profiler_metrics[] = {
-	&sampled,        &lost,           &truncated,
-	&unmapped,       &ring_bytes,     &events,
-	&events_lost,    &processes,      &mappings,
-	&scanned,        &over_limit,     &executables,
-	&opened,         &unreadable,     &symbols,
-	&unnamed,        &shipped,        &walked_by,
-	&deferred,       &deferred_bytes, &deferred_rejected,
-	&deferred_ended, &stack_parts,
-};
-const size_t profiler_metric_count = ARRAY_LEN(profiler_metrics);
+METRICS(profiler_metrics, &sampled, &lost, &truncated, &unmapped, &ring_bytes, &events,
+	&events_lost, &processes, &mappings, &scanned, &over_limit, &executables, &opened,
+	&unreadable, &symbols, &unnamed, &shipped, &walked_by, &deferred, &deferred_bytes,
+	&deferred_rejected, &deferred_ended, &stack_parts);
 
 void profiler_metrics_count(struct profiler *profiler)
 {

@@ -12,7 +12,6 @@
 
 /* For metrics_register(). */
 extern struct metric *const profiler_metrics[];
-extern const size_t profiler_metric_count;
 
 /* Copies the counts of samples and losses of an open profiler into the metrics. Cannot fail. */
 void profiler_metrics_count(struct profiler *profiler);

@@ -42,7 +42,7 @@ static struct metric failures_total = {
 static struct metric known = { .name = "decima_agent_containers",
 			       .kind = METRIC_GAUGE,
 			       .help = "Existing containers whose names are known." };
-struct metric *const docker_metrics[DOCKER_METRICS] = { &objects_total, &failures_total, &known };
+METRICS(docker_metrics, &objects_total, &failures_total, &known);
 
 static void handle_object(struct docker *docker, str object)
 {

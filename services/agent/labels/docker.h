@@ -39,5 +39,4 @@ bool docker_start(struct docker *docker, const char *socket, struct err *err) MU
  * whether it succeeded or not. */
 void docker_stop(struct docker *docker);
 
-enum { DOCKER_METRICS = 3 };
-extern struct metric *const docker_metrics[DOCKER_METRICS];
+extern struct metric *const docker_metrics[];

@@ -36,9 +36,7 @@ static struct metric killed = {
 		"next agent process, this one."
 };
 
-struct metric *const batch_metrics[] = { &batches,    &batch_bytes, &batch_samples,
-					 &batch_lost, &killed,      &spool_write };
-const size_t batch_metric_count = ARRAY_LEN(batch_metrics);
+METRICS(batch_metrics, &batches, &batch_bytes, &batch_samples, &batch_lost, &killed, &spool_write);
 
 void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 		       const struct batch_options *options)

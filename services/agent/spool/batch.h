@@ -67,4 +67,3 @@ void batch_write(struct batch_writer *writer, const struct sample_set *set,
 		 const struct profiler_counts *counts);
 
 extern struct metric *const batch_metrics[];
-extern const size_t batch_metric_count;

@@ -17,8 +17,7 @@ static struct metric samples_lost = {
 	.help = "Samples lost because a file of the local store could not be written."
 };
 
-struct metric *const local_store_metrics[] = { &samples_lost };
-const size_t local_store_metric_count = ARRAY_LEN(local_store_metrics);
+METRICS(local_store_metrics, &samples_lost);
 
 bool local_store_open(struct local_store *store, const char *directory, struct err *err)
 {

@@ -38,4 +38,3 @@ bool local_store_write(struct local_store *store, const struct sample_set *set, 
 		       uint64_t end_ms, struct err *err) MUST_CHECK;
 
 extern struct metric *const local_store_metrics[];
-extern const size_t local_store_metric_count;

@@ -56,11 +56,9 @@ static struct metric spool_lost_samples = {
 	.value_count = SPOOL_REASON_COUNT
 };
 
-struct metric *const publish_metrics[] = {
-	&batches_sent_total, &bytes_sent_total,   &sends_failed_total, &spool_batches, &spool_bytes,
-	&spool_oldest,       &spool_lost_batches, &spool_lost_samples, &spool_rate,    &spool_paced,
-};
-const size_t publish_metric_count = ARRAY_LEN(publish_metrics);
+METRICS(publish_metrics, &batches_sent_total, &bytes_sent_total, &sends_failed_total,
+	&spool_batches, &spool_bytes, &spool_oldest, &spool_lost_batches, &spool_lost_samples,
+	&spool_rate, &spool_paced);
 
 static void gauges_set(struct publish *publish)
 {

@@ -66,4 +66,3 @@ void publish_stop(struct publish *publish, uint64_t timeout_ms);
 
 /* The metrics of the spool and of this thread, for metrics_register(). */
 extern struct metric *const publish_metrics[];
-extern const size_t publish_metric_count;

@@ -64,11 +64,8 @@ static struct metric starts = { .name = "decima_agent_unwind_builder_starts_tota
 				.kind = METRIC_COUNTER,
 				.help = "Processes started to build unwind tables." };
 
-struct metric *const unwind_builder_metrics[] = {
-	&built,         &rows,           &cached, &cache_errors, &cache_bytes,
-	&cache_removed, &cache_left_out, &cpu,    &peak,         &starts,
-};
-const size_t unwind_builder_metric_count = ARRAY_LEN(unwind_builder_metrics);
+METRICS(unwind_builder_metrics, &built, &rows, &cached, &cache_errors, &cache_bytes, &cache_removed,
+	&cache_left_out, &cpu, &peak, &starts);
 
 struct table_job {
 	char build_id[BUILD_ID_TEXT_MAX];

@@ -52,4 +52,3 @@ void unwind_builder_stop(struct unwind_builder *builder);
 struct unwind_table_source unwind_builder_source(struct unwind_builder *builder);
 
 extern struct metric *const unwind_builder_metrics[];
-extern const size_t unwind_builder_metric_count;

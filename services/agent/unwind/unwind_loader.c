@@ -68,12 +68,9 @@ static struct metric failures = {
 	.help = "Times the kernel could not allocate memory for unwind tables."
 };
 
-struct metric *const unwind_loader_metrics[] = {
-	&tables, &waiting,   &table_bytes, &list_bytes,    &map_bytes,
-	&loads,  &evictions, &refused,     &skipped,       &errors,
-	&listed, &written,   &lists_out,   &lists_refused, &failures,
-};
-const size_t unwind_loader_metric_count = ARRAY_LEN(unwind_loader_metrics);
+METRICS(unwind_loader_metrics, &tables, &waiting, &table_bytes, &list_bytes, &map_bytes, &loads,
+	&evictions, &refused, &skipped, &errors, &listed, &written, &lists_out, &lists_refused,
+	&failures);
 
 /* Page numbers beyond the store: the list that unwind_loader_list() made last. */
 #define SCRATCH_PAGE ((uint64_t)UNWIND_SEGMENTS_MAX * UNWIND_SEGMENT_PAGES)

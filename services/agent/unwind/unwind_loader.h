@@ -93,7 +93,6 @@ const struct executable *unwind_loader_pending_executable(struct unwind_loader *
 							  uint64_t now_ns);
 
 extern struct metric *const unwind_loader_metrics[];
-extern const size_t unwind_loader_metric_count;
 
 /* Copies the counters to the metrics. */
 void unwind_loader_measure(const struct unwind_loader *loader);

@@ -69,10 +69,8 @@ static struct metric worker_starts = { .name = "decima_agent_debuginfo_starts_to
 				       .kind = METRIC_COUNTER,
 				       .help = "Uploader processes started." };
 
-struct metric *const upload_metrics[] = { &uploads,    &retries,     &postponed,
-					  &sent,       &waiting,     &deleted,
-					  &worker_cpu, &worker_peak, &worker_starts };
-const size_t upload_metric_count = ARRAY_LEN(upload_metrics);
+METRICS(upload_metrics, &uploads, &retries, &postponed, &sent, &waiting, &deleted, &worker_cpu,
+	&worker_peak, &worker_starts);
 
 static void count_outcome(enum upload_outcome outcome)
 {

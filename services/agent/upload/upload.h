@@ -71,4 +71,3 @@ bool upload_has_plenty(const struct debug_upload *upload);
 bool upload_offer(struct debug_upload *upload, const struct upload_file *file, int fd) MUST_CHECK;
 
 extern struct metric *const upload_metrics[];
-extern const size_t upload_metric_count;

@@ -52,9 +52,8 @@ static struct metric unreadable = { .name = "decima_querier_unreadable_rows_tota
 static struct metric samples = { .name = "decima_querier_samples_read_total",
 				 .kind = METRIC_COUNTER,
 				 .help = "Samples that queries examined." };
-struct metric *const api_request_metrics[API_REQUEST_METRICS] = {
-	&queries, &duration, &memory, &in_flight, &rows, &chunks, &bytes, &unreadable, &samples
-};
+METRICS(api_request_metrics, &queries, &duration, &memory, &in_flight, &rows, &chunks, &bytes,
+	&unreadable, &samples);
 
 static void account(const struct api_request *request, enum endpoint endpoint, const char *error)
 {

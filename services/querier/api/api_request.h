@@ -87,5 +87,4 @@ bool match_params_parse(const struct api_request *request, struct match_params *
 /* Frees the selectors. Accepts a zeroed struct. */
 void match_params_done(struct match_params *matches);
 
-enum { API_REQUEST_METRICS = 9 };
-extern struct metric *const api_request_metrics[API_REQUEST_METRICS];
+extern struct metric *const api_request_metrics[];

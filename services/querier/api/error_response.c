@@ -11,7 +11,7 @@ static struct metric errors = { .name = "decima_querier_errors_total",
 				.label = "type",
 				.values = error_type_names,
 				.value_count = ERROR_TYPE_COUNT };
-struct metric *const error_response_metrics[ERROR_RESPONSE_METRICS] = { &errors };
+METRICS(error_response_metrics, &errors);
 
 void error_response_write(enum error_type type, const char *sentence, struct arena *arena,
 			  struct http_response *res)

@@ -18,5 +18,4 @@ void error_response_write(enum error_type type, const char *sentence, struct are
 void error_response_unhandled(const struct http_request *req, const char *why,
 			      struct http_response *res);
 
-enum { ERROR_RESPONSE_METRICS = 1 };
-extern struct metric *const error_response_metrics[ERROR_RESPONSE_METRICS];
+extern struct metric *const error_response_metrics[];

@@ -35,7 +35,7 @@ static struct metric rejected = {
 	.values = reason_names,
 	.value_count = REASON_COUNT
 };
-struct metric *const share_metrics[SHARE_METRICS] = { &made, &rejected };
+METRICS(share_metrics, &made, &rejected);
 
 static void count_limit(size_t reason, const struct err *err)
 {

@@ -43,5 +43,4 @@ ENDPOINT_ROWS(ENDPOINT_RESPONDER)
 #undef ENDPOINT_RESPONDER
 
 /* Of handler_share.c. */
-enum { SHARE_METRICS = 2 };
-extern struct metric *const share_metrics[SHARE_METRICS];
+extern struct metric *const share_metrics[];

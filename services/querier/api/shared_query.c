@@ -13,7 +13,7 @@ static struct metric lookups = { .name = "decima_querier_share_lookups_total",
 				 .label = "result",
 				 .values = state_names,
 				 .value_count = ARRAY_LEN(state_names) };
-struct metric *const shared_query_metrics[SHARED_QUERY_METRICS] = { &lookups };
+METRICS(shared_query_metrics, &lookups);
 
 static bool read_share(struct api_request *request, str id, bool with_payload,
 		       struct share *ret_share, enum share_state *ret_state, struct err *err)

@@ -54,5 +54,4 @@ bool shared_query_read_frozen(const struct shared_query *shared, size_t side, st
 size_t shared_query_warnings(const struct shared_query *shared,
 			     str warnings[SHARED_QUERY_WARNINGS_MAX]);
 
-enum { SHARED_QUERY_METRICS = 1 };
-extern struct metric *const shared_query_metrics[SHARED_QUERY_METRICS];
+extern struct metric *const shared_query_metrics[];

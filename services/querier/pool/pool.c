@@ -16,7 +16,7 @@ static struct metric rejected = {
 	.kind = METRIC_COUNTER,
 	.help = "Queries rejected because every connection stayed busy (--query-concurrency)."
 };
-struct metric *const pool_metrics[POOL_METRICS] = { &busy, &rejected };
+METRICS(pool_metrics, &busy, &rejected);
 
 void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count,
 	       size_t connections)

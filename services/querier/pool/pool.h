@@ -63,5 +63,4 @@ void pool_release(struct pool *pool, struct store_reader *reader);
 bool pool_item_begin(struct pool_item *item, const struct store_reader_options *options,
 		     const struct store_bounds *bounds, struct err *err) MUST_CHECK;
 
-enum { POOL_METRICS = 2 };
-extern struct metric *const pool_metrics[POOL_METRICS];
+extern struct metric *const pool_metrics[];

@@ -53,7 +53,7 @@ static struct metric written = { .name = "decima_querier_reports_total",
 				 .label = "report",
 				 .values = report_names,
 				 .value_count = REPORT_COUNT };
-struct metric *const report_metrics[REPORT_METRICS] = { &written };
+METRICS(report_metrics, &written);
 
 bool report_write(const struct report *report, const struct report_input *input,
 		  struct arena *arena, str *ret_body, struct err *err)

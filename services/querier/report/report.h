@@ -29,9 +29,9 @@ struct report {
 		      struct err *err);
 };
 
-enum { REPORT_COUNT = 4, REPORT_METRICS = 1 };
+enum { REPORT_COUNT = 4 };
 extern const struct report reports[REPORT_COUNT];
-extern struct metric *const report_metrics[REPORT_METRICS];
+extern struct metric *const report_metrics[];
 
 /* Writes the report and counts it in the metrics. The body is in the arena. ERR_LIMIT: more memory
  * than the merge may use, or a sum beyond 64 bits. */

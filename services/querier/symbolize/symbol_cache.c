@@ -19,8 +19,7 @@ static struct metric generations = {
 	.kind = METRIC_COUNTER,
 	.help = "Binaries whose symbols were dropped because their debug file changed."
 };
-struct metric *const symbol_cache_metrics[SYMBOL_CACHE_METRICS] = { &cache_bytes, &evictions,
-								    &generations };
+METRICS(symbol_cache_metrics, &cache_bytes, &evictions, &generations);
 
 void symbol_cache_init(struct symbol_cache *cache, uint64_t max_bytes)
 {

@@ -43,5 +43,4 @@ struct cached_binary *symbol_cache_put(struct symbol_cache *cache, struct cached
 				       const struct symbolize_exchange *exchange,
 				       size_t *grown) MUST_CHECK;
 
-enum { SYMBOL_CACHE_METRICS = 3 };
-extern struct metric *const symbol_cache_metrics[SYMBOL_CACHE_METRICS];
+extern struct metric *const symbol_cache_metrics[];

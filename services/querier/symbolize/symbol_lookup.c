@@ -28,8 +28,7 @@ static struct metric duration = { .name = "decima_querier_symbolize_duration_sec
 				  .kind = METRIC_HISTOGRAM,
 				  .help = "Time of a query's symbol lookup.",
 				  METRIC_IN_SECONDS };
-struct metric *const symbol_lookup_metrics[SYMBOL_LOOKUP_METRICS] = { &addresses_total,
-								      &resolved_total, &duration };
+METRICS(symbol_lookup_metrics, &addresses_total, &resolved_total, &duration);
 
 static void report_outcome(struct symbol_lookup *lookup, bool good)
 {

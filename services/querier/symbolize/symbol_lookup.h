@@ -66,5 +66,4 @@ bool symbol_lookup_run(struct symbol_lookup *lookup, struct symbolization *symbo
 /* Releases the cached binaries and frees the memory, once. */
 void symbol_lookup_done(struct symbol_lookup *lookup);
 
-enum { SYMBOL_LOOKUP_METRICS = 3 };
-extern struct metric *const symbol_lookup_metrics[SYMBOL_LOOKUP_METRICS];
+extern struct metric *const symbol_lookup_metrics[];

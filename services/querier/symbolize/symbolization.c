@@ -19,7 +19,7 @@ static struct metric requests = { .name = "decima_querier_symbolize_requests_tot
 				  .label = "result",
 				  .values = outcome_names,
 				  .value_count = ARRAY_LEN(outcome_names) };
-struct metric *const symbolization_metrics[SYMBOLIZATION_METRICS] = { &requests };
+METRICS(symbolization_metrics, &requests);
 
 void symbolization_init(struct symbolization *symbolization,
 			const struct symbolization_options *options)

@@ -47,5 +47,4 @@ enum symbolization_outcome {
 /* Reports the outcome of a request. A failure pauses requests, a success ends a pause. */
 void symbolization_report(struct symbolization *symbolization, enum symbolization_outcome outcome);
 
-enum { SYMBOLIZATION_METRICS = 1 };
-extern struct metric *const symbolization_metrics[SYMBOLIZATION_METRICS];
+extern struct metric *const symbolization_metrics[];

@@ -62,8 +62,7 @@ static struct metric seconds = { .name = "decima_symbolizer_request_duration_sec
 				 .kind = METRIC_HISTOGRAM,
 				 .help = "Time of a request, including the wait for debug files.",
 				 METRIC_IN_SECONDS };
-struct metric *const resolver_metrics[RESOLVER_METRICS] = { &seconds, &addresses, &binaries,
-							    &locks };
+METRICS(resolver_metrics, &seconds, &addresses, &binaries, &locks);
 
 /* One build id of the request. */
 struct resolve_item {

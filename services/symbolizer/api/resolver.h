@@ -34,5 +34,4 @@ struct symbolize_response resolver_resolve(const struct resolver *resolver,
 					   const struct symbolize_request *request,
 					   const struct cancel *client_gone, struct arena *arena);
 
-enum { RESOLVER_METRICS = 4 };
-extern struct metric *const resolver_metrics[RESOLVER_METRICS];
+extern struct metric *const resolver_metrics[];

@@ -27,7 +27,7 @@ static struct metric lookups = {
 	.values = outcome_names,
 	.value_count = OUTCOMES
 };
-struct metric *const generations_metrics[GENERATIONS_METRICS] = { &lookups };
+METRICS(generations_metrics, &lookups);
 
 struct generation_slot {
 	hash128 key; /* hash of the build id */

@@ -42,5 +42,4 @@ uint64_t generations_refresh(struct generations *generations, const struct build
 /* True if a server is known to report no generations. */
 bool generations_has_foreign(const struct generations *generations);
 
-enum { GENERATIONS_METRICS = 1 };
-extern struct metric *const generations_metrics[GENERATIONS_METRICS];
+extern struct metric *const generations_metrics[];

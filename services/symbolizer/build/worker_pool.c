@@ -67,9 +67,8 @@ static struct metric build_seconds = { .name = "decima_symbolizer_build_duration
 static struct metric waiting = { .name = "decima_symbolizer_waiting_files",
 				 .kind = METRIC_GAUGE,
 				 .help = "Files waiting for a worker." };
-struct metric *const worker_pool_metrics[WORKER_POOL_METRICS] = { &builds,        &fetched,
-								  &fetched_bytes, &fetch_seconds,
-								  &build_seconds, &waiting };
+METRICS(worker_pool_metrics, &builds, &fetched, &fetched_bytes, &fetch_seconds, &build_seconds,
+	&waiting);
 
 static const enum build_outcome outcome_of[NAME_REASON_COUNT] = {
 	[NAME_KNOWN] = BUILT,

@@ -46,5 +46,4 @@ void worker_pool_stop(struct worker_pool *pool);
  * tables_finish() with NAME_PENDING, so the build id is as it was before tables_begin(). */
 bool worker_pool_submit(struct worker_pool *pool, const struct build_id *id);
 
-enum { WORKER_POOL_METRICS = 6 };
-extern struct metric *const worker_pool_metrics[WORKER_POOL_METRICS];
+extern struct metric *const worker_pool_metrics[];

@@ -53,8 +53,7 @@ static struct metric put_commands = {
 	.values = put_outcome_names,
 	.value_count = PUT_OUTCOMES
 };
-struct metric *const shared_cache_metrics[SHARED_CACHE_METRICS] = { &lookup_count, &seconds,
-								    &put_commands };
+METRICS(shared_cache_metrics, &lookup_count, &seconds, &put_commands);
 
 /* Commands for one or more rounds to Redis. */
 struct command_batch {

@@ -76,5 +76,4 @@ void shared_cache_put_reason(struct shared_cache *cache, const struct build_id *
 void shared_cache_unlock(struct shared_cache *cache, const struct build_id *id,
 			 uint64_t generation);
 
-enum { SHARED_CACHE_METRICS = 3 };
-extern struct metric *const shared_cache_metrics[SHARED_CACHE_METRICS];
+extern struct metric *const shared_cache_metrics[];

@@ -40,8 +40,7 @@ static struct metric split = { .name = "decima_symbolizer_split_tables_total",
 			       .help = "Tables built without the .dwo or .dwp files of their "
 				       "program (-gsplit-dwarf), which are not read: ELF symbols "
 				       "and lines, but no inlined calls." };
-struct metric *const tables_metrics[TABLES_METRICS] = { &dropped, &table_bytes, &build_ids, &loaded,
-							&split };
+METRICS(tables_metrics, &dropped, &table_bytes, &build_ids, &loaded, &split);
 
 struct table_entry {
 	struct build_id id;

@@ -127,6 +127,5 @@ uint64_t tables_changes(struct tables *tables);
  * nanoseconds) passed first. */
 bool tables_wait(struct tables *tables, uint64_t changes, uint64_t deadline_ns);
 
-enum { TABLES_METRICS = 5 };
 /* For the metrics page of the process. */
-extern struct metric *const tables_metrics[TABLES_METRICS];
+extern struct metric *const tables_metrics[];

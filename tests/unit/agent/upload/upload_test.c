@@ -32,7 +32,7 @@ static struct debug_upload_options options_of(const char *url)
 
 static int64_t postponed(void)
 {
-	for (size_t i = 0; i < upload_metric_count; i++)
+	for (size_t i = 0; upload_metrics[i]; i++)
 		if (strcmp(upload_metrics[i]->name, "decima_agent_debuginfo_postponed_total") == 0)
 			return metric_get(upload_metrics[i]);
 	return -1;

@@ -65,7 +65,7 @@ static struct metric lost = { .name = "decima_test_lost_total",
 static void markdown_is_a_table_of_settings_or_of_metrics(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	struct metric *const metrics[] = { &lost };
+	METRICS(metrics, &lost);
 	str text = printed((char[]){ "--print-configuration" }, &arena);
 
 	(void)state;
@@ -75,7 +75,7 @@ static void markdown_is_a_table_of_settings_or_of_metrics(void **state)
 	assert_true(str_ends_with(text, STR("| `--extra` | `DECIMA_EXTRA` |  | This &#124; that. "
 					    "|\n")));
 
-	metrics_register(metrics, ARRAY_LEN(metrics));
+	metrics_register(metrics);
 	text = printed((char[]){ "--print-metrics" }, &arena);
 	assert_true(str_starts_with(text, STR("## decima-test\n\n| metric |")));
 	assert_true(str_ends_with(text, STR("| `decima_test_lost_total` | counter | "

@@ -18,11 +18,11 @@ static void exports_all_values_including_zeros(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
-	struct metric *const mine[] = { &stored, &lost };
+	METRICS(mine, &stored, &lost);
 
 	(void)state;
-	metrics_register(mine, 2);
-	metrics_register(mine, 2); /* again: not exported twice */
+	metrics_register(mine);
+	metrics_register(mine); /* again: not exported twice */
 	metric_add(&stored, 5);
 	metric_add(&stored, 2);
 	metric_set_at(&lost, 1, -3);
@@ -55,10 +55,10 @@ static void a_numbered_label_exports_the_numbers_that_are_set(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena }, empty = { .arena = &arena };
-	struct metric *const mine[] = { &lag };
+	METRICS(mine, &lag);
 
 	(void)state;
-	metrics_register(mine, 1);
+	metrics_register(mine);
 	metric_set_number(&lag, 0, 0);
 	metric_set_number(&lag, 1, 5);
 	metric_set_number(&lag, 2, 7);
@@ -90,10 +90,10 @@ static void a_histogram_is_cumulative_in_its_unit(void **state)
 	static const uint64_t values[] = { 0, 500, 501, 2500, 2501, UINT32_MAX };
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
-	struct metric *const mine[] = { &took };
+	METRICS(mine, &took);
 
 	(void)state;
-	metrics_register(mine, 1);
+	metrics_register(mine);
 	for (size_t i = 0; i < ARRAY_LEN(values); i++)
 		metric_observe(&took, values[i]);
 	metrics_write(&out);
@@ -123,10 +123,10 @@ static void two_labels_export_only_pairs_that_are_not_zero(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
-	struct metric *const mine[] = { &knocks };
+	METRICS(mine, &knocks);
 
 	(void)state;
-	metrics_register(mine, 1);
+	metrics_register(mine);
 	metric_add_pair(&knocks, 0, 1, 3);
 	metric_add_pair(&knocks, 1, 0, 4);
 	metrics_write(&out);
