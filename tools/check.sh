@@ -30,7 +30,7 @@ build_with() { # build_with COMPILER DIRECTORY OPTION...
 	[ -f "$where/build.ninja" ] || CC=$compiler meson setup "$where" "$@" || return 1
 	ninja -C "$where"
 }
-unit_with() { build_with "$@" && meson test -C "$2" --no-rebuild --print-errorlogs; }
+unit_with() { build_with "$@" && meson test -C "$2" --no-rebuild --print-errorlogs --timeout-multiplier 10; }
 
 check "format" "run \`make format\` and look at what changed" in_c
 check "layers" "a lower layer must not use a higher one: see the table in tools/layers.py" tools/layers.py

@@ -25,7 +25,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from local import say
-from local.building import build, configure
+from local.building import HANGS, build, configure
 from local.servers import ROOT
 
 WHERE = ROOT / "build-coverage"
@@ -126,7 +126,7 @@ def run_unit_tests(where):
         counts.unlink()
     log = where / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
-    subprocess.run(["meson", "test", "-C", where, "--no-rebuild", "-t", "4",
+    subprocess.run(["meson", "test", "-C", where, "--no-rebuild", *HANGS,
                     *(test["name"] for test in tests)], cwd=ROOT, check=False,
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
     results = [json.loads(line) for line in log.read_text().splitlines()]

@@ -28,7 +28,7 @@ MAY_USE = {
     "lib/profile": "lib/base",
     "lib/wire": "proto lib/base lib/profile",
     "lib/client": "lib/base",
-    "lib/server": "",
+    "lib/server": "lib/base",
     "lib/server/metrics": "lib/base lib/server",
     "lib/server/config": "lib/base lib/server/metrics",
     "lib/server/http": "lib/base lib/server lib/server/metrics",
@@ -84,7 +84,7 @@ MAY_USE = {
     "services/debuginfo":
         "lib/base lib/elf lib/client lib/server/metrics lib/server/http lib/server/json "
         "lib/server/daemon",
-    "services/symbolizer": "",
+    "services/symbolizer": "lib/base",
     "services/symbolizer/tables":
         "lib/base lib/elf lib/symbols lib/wire lib/server/metrics services/symbolizer",
     "services/symbolizer/shared_cache":
@@ -101,7 +101,7 @@ MAY_USE = {
         "lib/base lib/sandbox lib/server/json lib/server/metrics lib/server/daemon "
         "services/symbolizer services/symbolizer/tables services/symbolizer/shared_cache "
         "services/symbolizer/build services/symbolizer/api",
-    "services/querier": "",
+    "services/querier": "lib/base",
     "services/querier/pool":
         "lib/base lib/server/metrics lib/store lib/store/scan services/querier",
     "services/querier/merge": "lib/base lib/profile services/querier",

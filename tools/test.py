@@ -33,7 +33,7 @@ import coverage
 import retries
 import threads
 from local import npm, say
-from local.building import build
+from local.building import HANGS, build
 from local.process import before_exec
 from local.servers import ROOT
 
@@ -43,7 +43,7 @@ SANITIZERS = {
 }
 # pytest's own summary, which is not printed.
 PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s|-+ generated xml")
-MINUTES = {False: 40, True: 180}  # time limit of the integration tests, by --long
+MINUTES = {False: 120, True: 360}  # the integration tests hang after that, by --long
 LANES = ("machine", "servers")  # run side by side: --lane of tests/conftest.py
 AGAIN = 3  # at most this many failed integration tests are retried; with more failures, none is
 NEVER_AGAIN = "tests/chaos/"  # random faults: a retry would hide a real failure
@@ -58,7 +58,7 @@ def run_c_tests():
     say.waiting("unit tests, BPF on the host, fuzz corpora under ASan and UBSan")
     log = where / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
-    done = subprocess.run(["meson", "test", "-C", str(where), "--no-rebuild"], cwd=ROOT,
+    done = subprocess.run(["meson", "test", "-C", str(where), "--no-rebuild", *HANGS], cwd=ROOT,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
                           stderr=subprocess.STDOUT, env=os.environ | SANITIZERS, check=False)
     if not log.exists():

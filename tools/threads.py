@@ -22,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 
 from local import say
-from local.building import build, configure
+from local.building import HANGS, build, configure
 from local.servers import ROOT
 
 WHERE = ROOT / "build-tsan"
@@ -53,7 +53,7 @@ def run_unit_tests(names, count):
     say.waiting("what has threads, under ThreadSanitizer")
     log = WHERE / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
-    done = subprocess.run(["meson", "test", "-C", WHERE, "--no-rebuild", "-t", "4", *names],
+    done = subprocess.run(["meson", "test", "-C", WHERE, "--no-rebuild", *HANGS, *names],
                           cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
                           stderr=subprocess.STDOUT, env=os.environ | sanitizer(), check=False)
     if not log.exists():

@@ -177,12 +177,14 @@ static bool add_header(struct curl_slist **headers, const char *header, struct e
  * connection attempt and of a stall, are failures of the server. */
 static bool failed(const struct fetch *fetch, uint64_t began_ns, const char *why, struct err *err)
 {
+	/* libcurl counts in whole milliseconds, so its timeout may come a little early. */
+	enum { EARLY_NS = 2 * NS_PER_MS };
 	AUTO_ARENA arena = { 0 };
 	enum err_code code = ERR_IO;
 
 	if (cancel_requested(fetch->cancel))
 		code = ERR_CANCELLED;
-	else if (clock_monotonic_ns() - began_ns >= fetch->timeout_ms * NS_PER_MS)
+	else if (clock_monotonic_ns() - began_ns + EARLY_NS >= fetch->timeout_ms * NS_PER_MS)
 		code = ERR_TIMEOUT;
 	return err_set(err, code, STR_FMT ": %s", STR_ARG(shown_url(str_from(fetch->url), &arena)),
 		       why);

@@ -4,46 +4,83 @@
  */
 #pragma once
 
-/* Bytes of memory for building a symbol table, without the mapped file. */
-#define SYMBOL_BUILD_MEMORY_MAX (4ULL << 30)
+#include "base/limit.h"
 
-/*
- * Steps for building a symbol table. A step is an attribute, an address range or a row. A build may
- * take STEPS_MIN steps, and STEPS_PER_BYTE steps more for each byte of debug information. Files
- * that are not malicious need less than one step per byte.
- */
-#define SYMBOL_BUILD_STEPS_PER_BYTE 16ULL
-#define SYMBOL_BUILD_STEPS_MIN      (1ULL << 26)
+#define ELF_LIMITS(LIMIT)                                                                          \
+	LIMIT(ELF_SEGMENTS_MAX, 64, COUNT, "loaded segments of an ELF file",                       \
+	      "addresses in the file are unknown, `decima_agent_executables_unreadable_total`")    \
+	LIMIT(ELF_HEADERS_MAX, 65535, COUNT,                                                       \
+	      "program or section headers of an ELF file that are read",                           \
+	      "the others are ignored; a file without a build id is identified by its htlhash")    \
+	LIMIT(ELF_NOTE_BYTES_MAX, 64 << 10, BYTES, "the notes of a file",                          \
+	      "the remainder is not read; a file without a build id is identified by its htlhash") \
+	LIMIT(ELF_NAMES_MAX, 4 << 20, BYTES, "the section names of an ELF file",                   \
+	      "the upload is rejected: 400 `bad_data` with a sentence")                            \
+	LIMIT(ELF_SYMBOLS_BYTES_MAX, 512 << 20, BYTES,                                             \
+	      "an ELF symbol table (`.symtab`, `.dynsym`), or its string table", NO_SYMBOL_TABLE)  \
+	/* Without the mapped file. */                                                             \
+	LIMIT(SYMBOL_BUILD_MEMORY_MAX, 4ULL << 30, BYTES, "memory to build a symbol table",        \
+	      NO_SYMBOL_TABLE)                                                                     \
+	/* A step is an attribute, an address range or a row. A build may take STEPS_MIN steps,    \
+	 * and STEPS_PER_BYTE steps more for each byte of debug information. Files that are not    \
+	 * malicious need less than one step per byte. */                                          \
+	LIMIT(SYMBOL_BUILD_STEPS_PER_BYTE, 16ULL, COUNT,                                           \
+	      "steps (attributes, address ranges, rows) of the build of a symbol table, for each " \
+	      "byte of debug information",                                                         \
+	      NO_SYMBOL_TABLE)                                                                     \
+	LIMIT(SYMBOL_BUILD_STEPS_MIN, 1ULL << 26, COUNT,                                           \
+	      "steps that every build of a symbol table may take", NO_SYMBOL_TABLE)                \
+	LIMIT(GO_TABLE_MAX, 1 << 30, BYTES, "`.gopclntab` of a Go program, or its data section",   \
+	      NO_SYMBOL_TABLE)                                                                     \
+	LIMIT(GO_VALUES_MAX, 1 << 20, COUNT, "changes of the line or the file in one Go function", \
+	      "the remainder of the function has no lines")                                        \
+	LIMIT(MINI_DEBUG_MAX, 256 << 20, BYTES, "`.gnu_debugdata`, compressed or decompressed",    \
+	      NO_SYMBOL_TABLE)                                                                     \
+	LIMIT(DWARF_ATTRIBUTES_MAX, 1024, COUNT, "attributes of a DWARF abbreviation",             \
+	      "its unit is skipped; its addresses get the names of ELF symbols")                   \
+	LIMIT(DWARF_BASES_MAX, 16, COUNT,                                                          \
+	      "DWARF entries that are followed to find a function's name",                         \
+	      "further entries are not read")                                                      \
+	LIMIT(DWARF_CONTEXTS_MAX, 32, COUNT, "namespaces and types around a function",             \
+	      "the outer ones are left out, if the function has no linkage name")                  \
+	LIMIT(DWARF_CONTEXT_BYTES_MAX, 4 << 10, BYTES,                                             \
+	      "the names of all namespaces and types around a function",                           \
+	      "the outer ones are left out, if the function has no linkage name")                  \
+	LIMIT(SYMBOL_LINES_MAX, 64, COUNT,                                                         \
+	      "lines of an address: a function and its inlined calls",                             \
+	      "the innermost calls are left out")                                                  \
+	LIMIT(SYMBOL_NAME_MAX, 32 << 10, BYTES, "a name or a path in a symbol table",              \
+	      "it is truncated")                                                                   \
+	LIMIT(DEMANGLE_MAX, 4 << 10, BYTES, "a name that is demangled", "it is shown mangled")     \
+	LIMIT(DEMANGLED_MAX, 32 << 10, BYTES, "a demangled name", "it is shown mangled")           \
+	LIMIT(DEBUG_SEGMENTS_MAX, 1024, COUNT,                                                     \
+	      "program headers of a file whose debug info is extracted",                           \
+	      UPLOADS "{outcome=\"malformed\"}`")                                                  \
+	LIMIT(DEBUG_LINK_NAME_MAX, 255, BYTES, "the file name in a `.gnu_debuglink`",              \
+	      "the link is ignored, the debug info of the program itself is uploaded")             \
+	LIMIT(DEBUG_LINK_PATH_MAX, 4095, BYTES, "the path in a `.gnu_debugaltlink`",               \
+	      "the link is ignored, the debug info of the program itself is uploaded")             \
+	LIMIT(UNWIND_BUILD_MEMORY_MAX, 1ULL << 30, BYTES, "memory to build an unwind table",       \
+	      NO_UNWIND_TABLE)                                                                     \
+	LIMIT(UNWIND_SECTION_MAX, 512 << 20, BYTES, "`.eh_frame` or `.debug_frame`",               \
+	      NO_UNWIND_TABLE)                                                                     \
+	LIMIT(UNWIND_ROWS_MAX, 16 << 20, COUNT, "rows of an unwind table", NO_UNWIND_TABLE)        \
+	LIMIT(UNWIND_REMEMBERED_MAX, 32, COUNT, "unwind states that a function remembers",         \
+	      "the function cannot be unwound, its stacks end there")                              \
+	LIMIT(UNWIND_GO_STEPS_MIN, 1 << 22, COUNT,                                                 \
+	      "values of `.gopclntab` that are read, beside one for each of its bytes",            \
+	      "further functions are walked by frame pointers")                                    \
+	LIMIT(UNWIND_SEARCH_MAX, 64 << 20, BYTES,                                                  \
+	      "code that is searched for the return from signals, if no unwind information "       \
+	      "describes it",                                                                      \
+	      "it is not searched, a stack in a signal handler ends there")                        \
+	LIMIT(UNWIND_FOLLOW_MAX, 256 << 10, BYTES,                                                 \
+	      "a function without unwind information whose instructions are analysed",             \
+	      "it gets no rows, a stack in it is walked by frame pointers")                        \
+	LIMIT(BUILD_ID_BYTES_MIN, 4, BYTES, "the shortest build id that files are stored under",   \
+	      "400 `bad_data` with a sentence")                                                    \
+	/* GNU build ids have 20 bytes. */                                                         \
+	LIMIT(BUILD_ID_BYTES_MAX, 64, BYTES, "a build id",                                         \
+	      "it is ignored; the file is identified by its htlhash")
 
-/* Bytes of memory for building an unwind table. */
-#define UNWIND_BUILD_MEMORY_MAX (1ULL << 30)
-
-enum {
-	ELF_SEGMENTS_MAX = 64,         /* PT_LOAD segments; a file with more is rejected */
-	ELF_HEADERS_MAX = 65535,       /* program or section headers that are read */
-	ELF_NOTE_BYTES_MAX = 64 << 10, /* bytes of notes that are read */
-	ELF_NAMES_MAX = 4 << 20,       /* bytes of section names; a file with more is rejected */
-	ELF_SYMBOLS_BYTES_MAX = 512 << 20, /* bytes of .symtab or .dynsym, or of its string table */
-	GO_TABLE_MAX = 1 << 30,      /* bytes of .gopclntab, or of the data section it needs */
-	GO_VALUES_MAX = 1 << 20,     /* changes of the line or the file in one Go function */
-	MINI_DEBUG_MAX = 256 << 20,  /* bytes of .gnu_debugdata, compressed or decompressed */
-	DWARF_ATTRIBUTES_MAX = 1024, /* of an abbreviation; with more the unit is malformed */
-	DWARF_BASES_MAX = 16,    /* base entries that are followed to find the name of an entry */
-	DWARF_CONTEXTS_MAX = 32, /* namespaces and types around a function; outer ones left out */
-	DWARF_CONTEXT_BYTES_MAX = 4 << 10, /* bytes of their names; outer ones are left out */
-	SYMBOL_LINES_MAX = 64,             /* depth of inlined calls; inner ones are left out */
-	SYMBOL_NAME_MAX = 32 << 10,        /* bytes of a name or path; longer ones are truncated */
-	DEMANGLE_MAX = 4 << 10,            /* bytes of a name that is demangled */
-	DEMANGLED_MAX = 32 << 10,          /* bytes of a demangled name */
-	DEBUG_SEGMENTS_MAX = 1024,  /* program headers of a file whose debug info is extracted */
-	DEBUG_LINK_NAME_MAX = 255,  /* bytes of the name; a longer link is ignored */
-	DEBUG_LINK_PATH_MAX = 4095, /* bytes of the path; a longer link is ignored */
-	UNWIND_SECTION_MAX = 512 << 20, /* bytes of .eh_frame or .debug_frame */
-	UNWIND_ROWS_MAX = 16 << 20,     /* rows of an unwind table; with more there is no table */
-	UNWIND_REMEMBERED_MAX = 32,     /* depth of DW_CFA_remember_state; with more: unsupported */
-	UNWIND_GO_STEPS_MIN = 1 << 22,  /* values of .gopclntab, beside one for each of its bytes */
-	UNWIND_SEARCH_MAX = 64 << 20,   /* bytes of code searched for the return from signals */
-	UNWIND_FOLLOW_MAX = 256 << 10,  /* bytes of a function whose instructions are analysed */
-	BUILD_ID_BYTES_MIN = 4,         /* a shorter one does not identify a file uniquely */
-	BUILD_ID_BYTES_MAX = 64,        /* GNU build ids have 20 bytes; a longer one is ignored */
-};
+ELF_LIMITS(LIMIT_CONSTANT)

@@ -4,8 +4,15 @@
  */
 #pragma once
 
-enum {
-	SANDBOX_DESCRIPTORS_MAX = 32, /* open descriptors of a process that parses files */
-	SANDBOX_START_MS = 60000,     /* for a process to start and to restrict itself */
-	SANDBOX_END_MS = 5000,        /* for a process that closed its socket to end */
-};
+#include "base/limit.h"
+
+#define SANDBOX_LIMITS(LIMIT)                                                              \
+	LIMIT(SANDBOX_DESCRIPTORS_MAX, 32, COUNT,                                          \
+	      "open descriptors of a process that parses files",                           \
+	      "the file cannot be read, as one that is malformed")                         \
+	LIMIT(SANDBOX_START_MS, 60000, MS,                                                 \
+	      "the start of a process until it has restricted itself", ENDS("timeout"))    \
+	LIMIT(SANDBOX_END_MS, 5000, MS, "the end of a process that has closed its socket", \
+	      ENDS("bad_response"))
+
+SANDBOX_LIMITS(LIMIT_CONSTANT)

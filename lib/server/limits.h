@@ -8,21 +8,46 @@
  */
 #pragma once
 
-enum {
-	HTTP_CONNECTIONS = 256,       /* open connections, unless the service sets another number */
-	HTTP_SPARE_DIVISOR = 8,       /* fewer than 1/8 of them free: idle ones are closed */
-	HTTP_EXCESS_CONNECTIONS = 16, /* beyond HTTP_CONNECTIONS, while they are being closed */
-	HTTP_MEMORY_MAX = 160 << 10,  /* bytes of a request line and headers */
-	HTTP_URL_MAX = 64 << 10,      /* bytes; longer: 414 */
-	HTTP_PARAMS_MAX = 256,        /* query parameters; more: 400 */
-	HTTP_DRAIN_MAX = 1 << 20, /* bytes of a rejected body that are read before the response */
-	HTTP_DISCARD_MAX = 256 << 20, /* bytes of it that are discarded after an early response */
-	HTTP_DISCARD_SECONDS = 30,    /* to discard them */
-	HTTP_DISCARD_PAUSE_MS = 2000, /* without a byte of them: the client has stopped sending */
-	HTTP_REQUEST_SECONDS = 30,    /* to receive a request, including the idle time before it */
-	HTTP_RESPONSE_SECONDS = 300,  /* to send a response */
-	HTTP_SLOWEST_BYTES = 1 << 20, /* of a response: each extends its deadline by a second */
-	HTTP_ROUTES_MAX = 64,         /* values of the label `route`; other paths count as "none" */
-	METRICS_MAX = 128,            /* registered metrics; asserted */
-	HEALTHCHECK_SECONDS = 5,      /* timeout of --healthcheck */
-};
+#include "base/limit.h"
+
+#define SERVER_LIMITS(LIMIT)                                                                  \
+	LIMIT(HTTP_CONNECTIONS, 256, COUNT,                                                   \
+	      "open connections, unless the service sets another number",                     \
+	      "a new connection is closed, `decima_http_refused_connections_total`")          \
+	LIMIT(HTTP_SPARE_DIVISOR, 8, COUNT,                                                   \
+	      "the fraction of connections, 1/N, that is kept free of idle ones",             \
+	      "the connection idle longest is closed, `decima_http_evictions_total`")         \
+	LIMIT(HTTP_EXCESS_CONNECTIONS, 16, COUNT,                                             \
+	      "connections beyond `HTTP_CONNECTIONS` that are being closed",                  \
+	      "further ones wait in the kernel's queue")                                      \
+	LIMIT(HTTP_MEMORY_MAX, 160 << 10, BYTES, "request line and headers of a request",     \
+	      "431 or 413 by libmicrohttpd, not counted")                                     \
+	LIMIT(HTTP_URL_MAX, 64 << 10, BYTES, "a URL", "414, `decima_http_requests_total`")    \
+	LIMIT(HTTP_PARAMS_MAX, 256, COUNT, "parameters of a query string",                    \
+	      "400 with a sentence, `decima_http_requests_total`")                            \
+	LIMIT(HTTP_DRAIN_MAX, 1 << 20, BYTES,                                                 \
+	      "a rejected body that is read before the response, if its length is stated",    \
+	      "the response comes first, and its connection is closed")                       \
+	LIMIT(HTTP_DISCARD_MAX, 256 << 20, BYTES,                                             \
+	      "a longer rejected body that is read and discarded",                            \
+	      "the connection is closed, `decima_http_unread_bodies_total`")                  \
+	LIMIT(HTTP_DISCARD_SECONDS, 30, SECONDS, "reading and discarding such a body",        \
+	      "the connection is closed, `decima_http_timeouts_total`")                       \
+	LIMIT(HTTP_DISCARD_PAUSE_MS, 2000, MS, "a pause of such a body",                      \
+	      "the connection is closed: the client has stopped sending")                     \
+	LIMIT(HTTP_REQUEST_SECONDS, 30, SECONDS,                                              \
+	      "receiving a request, including the idle time before it",                       \
+	      "the connection is closed, `decima_http_timeouts_total`")                       \
+	LIMIT(HTTP_RESPONSE_SECONDS, 300, SECONDS, "sending a response",                      \
+	      "the connection is closed, `decima_http_timeouts_total`")                       \
+	LIMIT(HTTP_SLOWEST_BYTES, 1 << 20, BYTES,                                             \
+	      "bytes of a response for each of which its deadline is a second later",         \
+	      "the connection is closed, `decima_http_timeouts_total`")                       \
+	LIMIT(HTTP_ROUTES_MAX, 64, COUNT, "paths by which requests are counted",              \
+	      "requests count under the route `none`")                                        \
+	LIMIT(METRICS_MAX, 128, COUNT, "metrics of a program",                                \
+	      "the program aborts at startup: a bug")                                         \
+	LIMIT(HEALTHCHECK_SECONDS, 5, SECONDS, "waiting for the response to `--healthcheck`", \
+	      "exit status 1 with a sentence")
+
+SERVER_LIMITS(LIMIT_CONSTANT)

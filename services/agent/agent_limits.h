@@ -1,113 +1,208 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * agent_limits - bounds of the agent's memory, disk, queues and waiting times. When a bound is
- * reached, a counter or a log line reports it. tools/limits/agent.c documents each bound.
+ * reached, a counter or a log line reports it.
  */
 #pragma once
 
-enum {
-	PROCESSES_MAX = 65536,  /* beyond: the process is not kept, its samples have no mappings */
-	MAPPINGS_MAX = 8192,    /* executable mappings of one process */
-	EXECUTABLES_MAX = 8192, /* beyond: the least recently mapped is evicted */
-	PROC_MAPS_BYTES_MAX = 16 << 20, /* of /proc/PID/maps; more is not read */
-	PROC_FILE_BYTES_MAX = 64 << 10, /* of other files in /proc/PID */
-	KALLSYMS_BYTES_MAX = 64 << 20,
-	KSYMBOLS_MAX = 16384, /* symbols from sideband events: BPF programs, trampolines */
-	EXTERNAL_LABELS_MAX = 32,
-	TIMELINE_BYTES_MAX = 64 << 20, /* waiting records; beyond: samples are lost */
-	DEFERRED_BYTES_MAX = 16 << 20, /* deferred samples; beyond: walked with the loaded tables */
-	CPUS_MAX = 4096,
-	DESCRIPTORS_WANTED = 16384,  /* file descriptors requested at start */
-	KALLSYMS_MODULES_MAX = 4096, /* beyond: their symbols count as the kernel's own */
-};
+#include "base/limit.h"
 
-enum {
-	SPOOL_KEY_MAX = 1024,       /* bytes of a host id */
-	SPOOL_STATUS_MAX = 8192,    /* bytes of an AgentStatus */
-	SPOOL_VALUE_MAX = 64 << 20, /* bytes of one batch */
-	SPOOL_BAD_FILES_MAX = 8,    /* quarantined; more are removed */
-	SPOOL_READS_MAX = 8,        /* of a file that cannot be read: about two minutes */
-	PUBLISH_IN_FLIGHT_MAX = 16, /* batches sent to Kafka and not acknowledged */
-};
+#define AGENT_LIMITS(LIMIT)                                                                        \
+	LIMIT(PROCESSES_MAX, 65536, COUNT, "processes in the process table",                       \
+	      "samples of other processes have no mappings, " OVER_LIMIT("process"))               \
+	LIMIT(MAPPINGS_MAX, 8192, COUNT, "executable mappings of a process",                       \
+	      "further mappings are not kept, " OVER_LIMIT("mapping"))                             \
+	LIMIT(EXECUTABLES_MAX, 8192, COUNT, "executables in the cache",                            \
+	      "the least recently mapped is evicted; if all are mapped " OVER_LIMIT("executable")) \
+	LIMIT(PROC_MAPS_BYTES_MAX, 16 << 20, BYTES, "`/proc/PID/maps`",                            \
+	      "the remainder is not read, " OVER_LIMIT("process_maps"))                            \
+	LIMIT(PROC_FILE_BYTES_MAX, 64 << 10, BYTES, "other files of `/proc/PID`",                  \
+	      "the remainder is not read")                                                         \
+	LIMIT(KALLSYMS_BYTES_MAX, 64 << 20, BYTES, "`/proc/kallsyms`",                             \
+	      "further symbols have no names, " OVER_LIMIT("kernel_symbol"))                       \
+	LIMIT(KSYMBOLS_MAX, 16384, COUNT,                                                          \
+	      "kernel symbols from sideband events: BPF programs, trampolines",                    \
+	      "further symbols have no names, " OVER_LIMIT("kernel_symbol"))                       \
+	LIMIT(KALLSYMS_MODULES_MAX, 4096, COUNT, "kernel modules",                                 \
+	      "symbols of further modules are shown as the kernel's own")                          \
+	LIMIT(EXTERNAL_LABELS_MAX, 32, COUNT, "labels of `--metadata-external-labels`",            \
+	      "an error at start")                                                                 \
+	LIMIT(TIMELINE_BYTES_MAX, 64 << 20, BYTES,                                                 \
+	      "samples and events that wait to be processed in order",                             \
+	      "`decima_agent_samples_lost_total{reason=\"timeline_full\"}`, "                      \
+	      "`decima_agent_sideband_lost_total`")                                                \
+	LIMIT(DEFERRED_BYTES_MAX, 16 << 20, BYTES,                                                 \
+	      "deferred samples, which wait for an unwind table",                                  \
+	      "further stacks are walked with the tables that are loaded, "                        \
+	      "`decima_agent_samples_not_deferred_total`")                                         \
+	LIMIT(CPUS_MAX, 4096, COUNT, "CPUs", "an error at start")                                  \
+	LIMIT(CONTAINERS_MAX, 4096, COUNT, "containers whose names are known",                     \
+	      "further containers have only an id, "                                               \
+	      "`decima_agent_docker_objects_total{outcome=\"too_many\"}`")                         \
+	/* For samples of their last moments. */                                                   \
+	LIMIT(CONTAINERS_GONE_MAX, 256, COUNT, "of these, containers that are gone",               \
+	      "the one that is gone longest is removed")                                           \
+	/* With its NUL. */                                                                        \
+	LIMIT(CONTAINER_TEXT_MAX, 192, BYTES, "a container's name, image, service or project",     \
+	      "it is truncated at a character")                                                    \
+	LIMIT(DOCKER_HEAD_MAX, 16 << 10, BYTES, "the header of a response of Docker",              \
+	      "retried after a pause, `decima_agent_docker_failures_total`")                       \
+	LIMIT(DOCKER_OBJECT_MAX, 256 << 10, BYTES,                                                 \
+	      "the description of one container in a response of Docker",                          \
+	      "it is skipped, `decima_agent_docker_objects_total{outcome=\"too_long\"}`")          \
+	LIMIT(DOCKER_RESPONSE_MS, 10000, MS, "the wait for the beginning of a response of Docker", \
+	      "retried after a pause, `decima_agent_docker_failures_total`")                       \
+	LIMIT(DOCKER_LIST_MS, 30000, MS, "the list of all containers",                             \
+	      "retried after a pause, `decima_agent_docker_failures_total`")                       \
+	LIMIT(DOCKER_FIRST_STEP_MS, 10, MS,                                                        \
+	      "how often the start checks for the list of containers", PACE)                       \
+	LIMIT(DOCKER_FIRST_STEPS, 200, COUNT, "checks of the start for the list of containers",    \
+	      "sampling begins; containers have no names yet")                                     \
+	LIMIT(DOCKER_PAUSE_FIRST_MS, 1000, MS, "the first pause before Docker is queried again",   \
+	      PACE)                                                                                \
+	LIMIT(DOCKER_PAUSE_MAX_MS, 30000, MS, "the longest pause before Docker is queried again",  \
+	      PACE)                                                                                \
+	LIMIT(SPOOL_KEY_MAX, 1024, BYTES, "a host id", "an error at start")                        \
+	LIMIT(SPOOL_STATUS_MAX, 8192, BYTES, "the AgentStatus of a batch",                         \
+	      "`decima_agent_samples_unspooled_total`")                                            \
+	LIMIT(SPOOL_VALUE_MAX, 64 << 20, BYTES, "a batch",                                         \
+	      "`decima_agent_samples_unspooled_total`")                                            \
+	/* About two minutes. */                                                                   \
+	LIMIT(SPOOL_READS_MAX, 8, COUNT, "tries to read a batch, after growing pauses",            \
+	      "`decima_agent_spool_lost_samples_total{reason=\"spool_corrupt\"}`, if other "       \
+	      "batches can be read")                                                               \
+	LIMIT(SPOOL_BAD_FILES_MAX, 8, COUNT, "unreadable batches that are quarantined",            \
+	      "further ones are removed; each counts in `decima_agent_spool_lost_batches_total`")  \
+	LIMIT(UPLOAD_FILE_BYTES_MAX, 4ULL << 30, BYTES,                                            \
+	      "a file with debug info, and the upload made from it",                               \
+	      UPLOADS                                                                              \
+	      "{outcome=\"too_large\"}`; a larger debug file beside the program is ignored")       \
+	LIMIT(UPLOADS_WAITING_MAX, 1024, COUNT, "files kept open until their upload is decided",   \
+	      "offered again when there is room, `decima_agent_debuginfo_postponed_total`")        \
+	LIMIT(UPLOAD_TRIES_MAX, 10, COUNT, "tries of one upload, over half an hour",               \
+	      UPLOADS "{outcome=\"gave_up\"}`")                                                    \
+	LIMIT(DESCRIPTORS_WANTED, 16384, COUNT, "file descriptors requested at start",             \
+	      "a warning in the log; without free descriptors, files are known by path alone")     \
+	LIMIT(UPLOADER_MEMORY_MAX, 256 << 20, BYTES,                                               \
+	      "address space of the uploader, and of its parser",                                  \
+	      UPLOADS "{outcome=\"crashed\"}`")                                                    \
+	LIMIT(UPLOADER_NICE, 19, COUNT,                                                            \
+	      "nice value of the uploader and of the process that parses files", PACE)             \
+	LIMIT(UPLOAD_PARSE_MS, 60000, MS,                                                          \
+	      "the time to parse one file, or to read a piece of its extract",                     \
+	      UPLOADS "{outcome=\"crashed\"}`")                                                    \
+	LIMIT(UPLOAD_PARSER_CPU_SECONDS, 300, SECONDS,                                             \
+	      "CPU time of the process that parses an upload's files",                             \
+	      UPLOADS "{outcome=\"crashed\"}`")                                                    \
+	LIMIT(UPLOAD_PAUSE_FIRST_MS, 1000, MS,                                                     \
+	      "the first pause while no debuginfo service responds", PACE)                         \
+	LIMIT(UPLOAD_PAUSE_MAX_MS, 60000, MS,                                                      \
+	      "the longest pause while no debuginfo service responds", PACE)                       \
+	LIMIT(UPLOAD_RETRY_FIRST_MS, 5000, MS,                                                     \
+	      "the first pause of a file that is rejected temporarily", PACE)                      \
+	LIMIT(UPLOAD_RETRY_MAX_MS, 600000, MS,                                                     \
+	      "the longest pause of a file that is rejected temporarily", PACE)                    \
+	LIMIT(UPLOAD_STALL_MS, 60000, MS, "time without a byte of an upload or of its response",   \
+	      RETRIES "{outcome=\"broken_off\"}`, `{outcome=\"unreachable\"}`")                    \
+	LIMIT(UPLOAD_GRACE_MS, 60000, MS,                                                          \
+	      "reading a file's headers, in addition to `--debuginfo-upload-timeout`",             \
+	      RETRIES "{outcome=\"timed_out\"}`")                                                  \
+	LIMIT(UPLOAD_CHECK_MS, 5000, MS,                                                           \
+	      "how often the space of deleted files kept open is summed up", PACE)                 \
+	LIMIT(UPLOAD_IDLE_MS, 60000, MS, "how long the uploading thread sleeps when idle", PACE)   \
+	LIMIT(UPLOADER_IDLE_MS, 30000, MS, "how long an uploader process waits for the next file", \
+	      PACE)                                                                                \
+	/* A part of --unwind-table-max-bytes. */                                                  \
+	LIMIT(UNWIND_LISTS_BYTES_MAX, 64ULL << 20, BYTES,                                          \
+	      "kernel memory for lists of processes' mappings",                                    \
+	      "the least recently sampled are evicted, "                                           \
+	      "`decima_agent_unwind_process_evictions_total`")                                     \
+	LIMIT(UNWIND_FILES_OPEN_MAX, 1024, COUNT,                                                  \
+	      "files kept open until their unwind table is needed or no process maps them",        \
+	      "the oldest are closed; they are opened again through a process that maps them")     \
+	LIMIT(UNWIND_REQUESTS_MAX, 16, COUNT, "unwind tables that are fetched or built at a time", \
+	      "the others wait, `decima_agent_unwind_tables_waiting`")                             \
+	/* The spool is on the same disk. */                                                       \
+	LIMIT(UNWIND_CACHE_SPARE_BYTES, 256ULL << 20, BYTES,                                       \
+	      "disk space that is left free for the spool",                                        \
+	      "tables are not cached on disk, `decima_agent_unwind_cache_left_out_total`")         \
+	/* 16 MB. */                                                                               \
+	LIMIT(UNWIND_LOAD_PAGES_MAX, 4096, COUNT,                                                  \
+	      "pages of unwind tables that are written to the kernel in one round",                \
+	      "the others wait, `decima_agent_unwind_tables_waiting`")                             \
+	/* Of 256 KB each. */                                                                      \
+	LIMIT(UNWIND_MAPPED_MAX, 8, COUNT, "segments of unwind tables that the agent has mapped",  \
+	      PACE)                                                                                \
+	LIMIT(UNWIND_MAPPED_KEPT, 2, COUNT,                                                        \
+	      "of these, segments that stay mapped while they are used",                           \
+	      "nothing is lost: the others are mapped again")                                      \
+	LIMIT(UNWIND_KEPT_MS, 5000, MS,                                                            \
+	      "how long a sampled table is not evicted, and the pause of a table without room",    \
+	      "the table without room is rejected, `decima_agent_unwind_tables_refused_total`")    \
+	LIMIT(UNWIND_RETRY_MS, 30000, MS,                                                          \
+	      "the first pause before an unreadable file is tried again", PACE)                    \
+	LIMIT(UNWIND_BUILDER_MEMORY_MAX, 512 << 20, BYTES,                                         \
+	      "memory of the process that builds unwind tables",                                   \
+	      BUILD_ERRORS "{reason=\"crashed\"}` or `\"too_large\"`")                             \
+	LIMIT(UNWIND_BUILD_MS, 60000, MS, "the time to build one unwind table",                    \
+	      BUILD_ERRORS "{reason=\"timed_out\"}`")                                              \
+	LIMIT(UNWIND_BUILD_TRIES, 2, COUNT,                                                        \
+	      "tries to build from a file at which the builder crashed",                           \
+	      BUILD_ERRORS "{reason=\"crashed\"}`")                                                \
+	LIMIT(UNWIND_BUILDER_CPU_SECONDS, 300, SECONDS, "CPU time of a builder process's life",    \
+	      "another process retries the file; then " BUILD_ERRORS "{reason=\"crashed\"}`")      \
+	LIMIT(UNWIND_BUILDER_IDLE_MS, 10000, MS,                                                   \
+	      "how long a builder process waits for the next file", PACE)                          \
+	LIMIT(PUBLISH_IN_FLIGHT_MAX, 16, COUNT, "batches sent to Kafka and not acknowledged",      \
+	      "the others wait in the spool, `decima_agent_spool_batches`")                        \
+	/* 256 KB with pages of 4 KB. */                                                           \
+	LIMIT(SIDEBAND_RING_PAGES, 64, COUNT, "pages of the sideband ring, per CPU",               \
+	      "records are lost, `decima_agent_sideband_lost_total`; `/proc` is read again")       \
+	LIMIT(SAMPLE_RING_BYTES_MAX, 64 << 20, BYTES, "the ring buffer of samples",                \
+	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`")                           \
+	LIMIT(SAMPLE_SHIPPED_BYTES_TYPICAL, 10 << 10, BYTES,                                       \
+	      "assumed size of a sample with a shipped stack", PACE)                               \
+	LIMIT(SAMPLE_RING_SHIPPED_BYTES_MAX, 4 << 20, BYTES,                                       \
+	      "size of the ring that shipped stacks may require",                                  \
+	      "`decima_agent_stacks_unfinished_in_bpf_total{fate=\"not_shipped\"}`")               \
+	LIMIT(SAMPLE_BYTES_TYPICAL, 1024, BYTES, "assumed size of a sample in the ring",           \
+	      "the ring holds samples for less than SAMPLE_RING_SECONDS")                          \
+	LIMIT(SAMPLE_RING_SECONDS, 2, SECONDS, "how long the ring holds samples",                  \
+	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`")                           \
+	/* The period of the sampling thread. */                                                   \
+	LIMIT(DRAIN_INTERVAL_MS, 250, MS, "the time between two drains of the rings", PACE)        \
+	LIMIT(DRAIN_PRESSED_MS, 50, MS, "the same while processes start and exit by the thousand", \
+	      PACE)                                                                                \
+	LIMIT(DEFERRED_MS_MAX, 5000, MS, "how long a sample waits for the unwind table of a file", \
+	      "its stack is walked with the tables that are loaded, "                              \
+	      "`decima_agent_samples_deferred_ended_total{end=\"timed_out\"}`")                    \
+	LIMIT(REMAPPED_MS, 5000, MS,                                                               \
+	      "how long the stacks of a process are shipped after it has mapped code over other "  \
+	      "code",                                                                              \
+	      PACE)                                                                                \
+	/* For samples of its last moments. */                                                     \
+	LIMIT(EXITED_KEPT_MS, 1000, MS, "how long an exited process is kept",                      \
+	      "later samples of it have no mappings")                                              \
+	LIMIT(RESCAN_INTERVAL_MS, 10000, MS, "how often `/proc` is read after records were lost",  \
+	      PACE)                                                                                \
+	LIMIT(SWEEP_INTERVAL_MS, 300000, MS, "how often processes that do not exist are removed",  \
+	      PACE)                                                                                \
+	/* If the kernel reports no change. */                                                     \
+	LIMIT(CGROUP_REFRESH_MS, 60000, MS, "how old the known control group of a process may be", \
+	      PACE)                                                                                \
+	LIMIT(EXECUTABLE_RETRY_MS, 5000, MS, "the pause before a file is opened again", PACE)      \
+	LIMIT(KALLSYMS_REFRESH_MS, 30000, MS, "how often kernel symbols are read again", PACE)     \
+	LIMIT(BPFFS_LOCK_MS, 10000, MS, "the wait while another agent mounts the bpffs",           \
+	      "the agent runs without pinned counters; the log says so")                           \
+	LIMIT(DETACH_WAIT_MS, 10000, MS,                                                           \
+	      "the wait until the timers of a predecessor are detached",                           \
+	      "losses of the predecessor are not reported; the log says so")                       \
+	LIMIT(DETACH_STEP_MS, 10, MS, "the period of the checks during these two waits", PACE)     \
+	/* Kafka accepts 1 MB by default. */                                                       \
+	LIMIT(BATCH_BYTES, 1000000, BYTES, "a message", "it is split")                             \
+	LIMIT(STOP_STEP_MS, 20, MS, "how often a stopping agent checks whether all was sent",      \
+	      PACE)                                                                                \
+	LIMIT(STOP_GRACE_MS, 3000, MS, "the time for sending when the agent stops",                \
+	      "the remainder stays in the spool and is sent by the next agent")
 
-/* The size of a file with debug info, and of the upload made from it. */
-#define UPLOAD_FILE_BYTES_MAX (4ULL << 30)
-
-enum {
-	UPLOADS_WAITING_MAX = 1024,      /* files kept open until their upload is decided */
-	UPLOAD_TRIES_MAX = 10,           /* of one file, over half an hour; then the upload fails */
-	UPLOADER_MEMORY_MAX = 256 << 20, /* address space of the uploader process */
-	UPLOADER_NICE = 19,              /* priority of the uploader and its parser */
-	UPLOAD_PARSE_MS = 60000,         /* for the parser to parse one file, or to read a piece */
-	UPLOAD_PARSER_CPU_SECONDS = 300, /* of one upload's parser */
-	UPLOAD_PAUSE_FIRST_MS = 1000,    /* while the service is unreachable */
-	UPLOAD_PAUSE_MAX_MS = 60000,
-	UPLOAD_RETRY_FIRST_MS = 5000, /* for an upload that is rejected temporarily */
-	UPLOAD_RETRY_MAX_MS = 600000,
-	UPLOAD_STALL_MS = 60000,  /* without a byte */
-	UPLOAD_GRACE_MS = 60000,  /* for reading headers; beyond: the uploader is killed */
-	UPLOAD_CHECK_MS = 5000,   /* period of checking for deleted files */
-	UPLOAD_IDLE_MS = 60000,   /* with nothing to do */
-	UPLOADER_IDLE_MS = 30000, /* then the uploader exits */
-};
-
-/* Of Docker's responses. */
-enum {
-	CONTAINERS_MAX = 4096,     /* beyond: their names are unknown */
-	CONTAINERS_GONE_MAX = 256, /* kept for samples of their last moments; oldest first out */
-	CONTAINER_TEXT_MAX = 192,  /* bytes of a name or an image, with its NUL */
-	DOCKER_OBJECT_MAX = 256 << 10, /* bytes of the JSON object of one container */
-	DOCKER_HEAD_MAX = 16 << 10,    /* of a response's header */
-	DOCKER_RESPONSE_MS = 10000,    /* until a response begins */
-	DOCKER_LIST_MS = 30000,        /* for the list of all containers */
-	DOCKER_PAUSE_FIRST_MS = 1000,
-	DOCKER_PAUSE_MAX_MS = 30000,
-	DOCKER_FIRST_STEP_MS = 10,
-	DOCKER_FIRST_STEPS = 200, /* steps that the start waits for the first list */
-};
-
-enum {
-	SIDEBAND_RING_PAGES = 64, /* per CPU; 256 KB with pages of 4 KB */
-	SAMPLE_RING_BYTES_MAX = 64 << 20,
-	SAMPLE_BYTES_TYPICAL = 1024,
-	SAMPLE_SHIPPED_BYTES_TYPICAL = 10 << 10, /* of a sample with a shipped stack */
-	SAMPLE_RING_SHIPPED_BYTES_MAX = 4 << 20, /* ring bytes that shipped stacks may require */
-	DRAIN_INTERVAL_MS = 250,                 /* the period of the sampling thread */
-	DRAIN_PRESSED_MS = 50,                   /* the period while a sideband ring fills fast */
-	SAMPLE_RING_SECONDS = 2, /* capacity of the ring, for records of typical size */
-	DEFERRED_MS_MAX = 5000,  /* for a table; then the stack is walked with the loaded tables */
-	REMAPPED_MS = 5000,      /* how long a process counts as recently remapped */
-	EXITED_KEPT_MS = 1000,   /* an exited process, for samples of its last moments */
-	RESCAN_INTERVAL_MS = 10000,  /* of /proc, after sideband records were lost */
-	SWEEP_INTERVAL_MS = 300000,  /* of the process table, for processes that do not exist */
-	CGROUP_REFRESH_MS = 60000,   /* of /proc/PID/cgroup, if the kernel reports no change */
-	EXECUTABLE_RETRY_MS = 5000,  /* before opening a file again that could not be opened */
-	KALLSYMS_REFRESH_MS = 30000, /* shortest period of reading /proc/kallsyms */
-	BATCH_BYTES = 1000000,       /* of one message: Kafka accepts 1 MB by default */
-	BPFFS_LOCK_MS = 10000,       /* wait while another agent mounts the bpffs */
-	DETACH_WAIT_MS = 10000,      /* wait for a predecessor's timers to detach */
-	DETACH_STEP_MS = 10,
-	STOP_STEP_MS = 20,
-	STOP_GRACE_MS = 3000, /* for sending what is spooled, on SIGTERM */
-};
-
-/* Kernel memory for lists of mappings; a part of --unwind-table-max-bytes. */
-#define UNWIND_LISTS_BYTES_MAX (64ULL << 20)
-
-/* Disk space that the cache of tables leaves free for the spool, which is on the same disk. */
-#define UNWIND_CACHE_SPARE_BYTES (256ULL << 20)
-
-enum {
-	UNWIND_FILES_OPEN_MAX = 1024, /* kept open for their table; beyond: oldest are closed */
-	UNWIND_REQUESTS_MAX = 16,     /* tables fetched or built at a time; others wait */
-	UNWIND_LOAD_PAGES_MAX = 4096, /* written to the kernel in one round; 16 MB */
-	UNWIND_KEPT_MS = 5000,   /* after a sample a table is not evicted; pause before a retry */
-	UNWIND_MAPPED_MAX = 8,   /* segments of 256 KB mapped at a time */
-	UNWIND_MAPPED_KEPT = 2,  /* of them, kept mapped from round to round while used */
-	UNWIND_RETRY_MS = 30000, /* before a file is read again that could not be read */
-	UNWIND_BUILDER_MEMORY_MAX = 512 << 20, /* address space of the builder process */
-	UNWIND_BUILD_MS = 60000,               /* for one table; beyond: its builder is killed */
-	UNWIND_BUILD_TRIES = 2,                /* of a file at which the builder crashed */
-	UNWIND_BUILDER_CPU_SECONDS = 300,      /* of its life; then another one retries the file */
-	UNWIND_BUILDER_IDLE_MS = 10000,        /* then the builder exits */
-};
+AGENT_LIMITS(LIMIT_CONSTANT)

@@ -9,25 +9,49 @@
  */
 #pragma once
 
-enum {
-	CONNECTIONS = 2048,        /* of HTTP, concurrent: a fleet sees a new build at once */
-	DESCRIPTORS = 8192,        /* file descriptors requested at startup (RLIMIT_NOFILE) */
-	UPLOADS_MAX = 8,           /* concurrent uploads; beyond: 503 with Retry-After */
-	FETCHES_MAX = 8,           /* concurrent downloads from upstream */
-	FETCH_WAITERS_MAX = 256,   /* requests that wait for a download; beyond: 503 */
-	FETCH_WAIT_SECONDS = 120,  /* how long a request waits for a download; then 503 */
-	UPLOAD_STALL_SECONDS = 30, /* pause between two pieces of an upload */
-	RETRY_AFTER_SECONDS = 30,  /* value of the Retry-After header */
-	GENERATIONS_MAX = 10000,   /* build ids in one request for generations; beyond: 422 */
-	GENERATIONS_BODY_MAX = 2 << 20,
-	SECTION_NAME_MAX = 255,
-	SOURCE_PATH_MAX = 4096,
-	UPSTREAMS_MAX = 16,
-	FORWARDED_HOPS_MAX = 8, /* debuginfod servers that a request may have passed */
-	MISSES_MAX = 64 << 10,  /* upstream misses cached; a newer one overwrites an older one */
-	FAILURE_SECONDS = 30,   /* pause after an upstream server failed for a file */
-	TOKEN_MAX = 4096,       /* length of the upload token, in bytes */
-	TOKEN_MIN = 16,
-	KEEP_PERCENT = 95,    /* of the quota that an eviction leaves: not one scan per upload */
-	RESCAN_SECONDS = 300, /* interval of scans: other processes may write to the same store */
-};
+#include "base/limit.h"
+
+#define DEBUGINFO_LIMITS(LIMIT)                                                                  \
+	/* A fleet sees a new build at once. */                                                  \
+	LIMIT(CONNECTIONS, 2048, COUNT, "open connections",                                      \
+	      "one more is closed, `decima_http_refused_connections_total`")                     \
+	/* RLIMIT_NOFILE. */                                                                     \
+	LIMIT(DESCRIPTORS, 8192, COUNT, "file descriptors requested at startup",                 \
+	      "if fewer are allowed: a warning in the log")                                      \
+	LIMIT(UPLOADS_MAX, 8, COUNT, "concurrent uploads, `decima_debuginfo_uploads_running`",   \
+	      UNAVAILABLE("uploads_total{outcome=\"busy\"}"))                                    \
+	LIMIT(FETCHES_MAX, 8, COUNT,                                                             \
+	      "concurrent downloads from upstream, `decima_debuginfo_upstream_fetches`",         \
+	      "other requests wait, `decima_debuginfo_upstream_waiters`")                        \
+	LIMIT(FETCH_WAITERS_MAX, 256, COUNT, "requests that wait for such a download",           \
+	      UNAVAILABLE("upstream_total{outcome=\"busy\"}"))                                   \
+	LIMIT(FETCH_WAIT_SECONDS, 120, SECONDS, "how long a request waits for such a download",  \
+	      UNAVAILABLE("upstream_total{outcome=\"busy\"}"))                                   \
+	LIMIT(UPLOAD_STALL_SECONDS, 30, SECONDS, "the pause between two pieces of an upload",    \
+	      "it is aborted, `decima_debuginfo_uploads_total{outcome=\"aborted\"}`")            \
+	LIMIT(RETRY_AFTER_SECONDS, 30, SECONDS, "`Retry-After` of a rejected request", PACE)     \
+	LIMIT(GENERATIONS_MAX, 10000, COUNT, "build ids in one request for generations",         \
+	      "422 `execution` with a sentence, `decima_http_requests_total`")                   \
+	LIMIT(GENERATIONS_BODY_MAX, 2 << 20, BYTES, "the body of such a request",                \
+	      "413, `decima_http_requests_total`")                                               \
+	LIMIT(SECTION_NAME_MAX, 255, BYTES, "the name of a requested section",                   \
+	      "400, `decima_debuginfo_responses_total{outcome=\"malformed\"}`")                  \
+	LIMIT(SOURCE_PATH_MAX, 4096, BYTES, "the path of a requested source",                    \
+	      "400, `decima_debuginfo_responses_total{outcome=\"malformed\"}`")                  \
+	LIMIT(UPSTREAMS_MAX, 16, COUNT, "upstream servers", "an error at startup")               \
+	LIMIT(FORWARDED_HOPS_MAX, 8, COUNT, "debuginfod servers that a request has passed",      \
+	      "upstream is not queried, "                                                        \
+	      "`decima_debuginfo_upstream_total{outcome=\"forwarding_loop\"}`")                  \
+	LIMIT(MISSES_MAX, 64 << 10, COUNT, "cached upstream misses",                             \
+	      "an older one is evicted, and the file is queried again")                          \
+	LIMIT(FAILURE_SECONDS, 30, SECONDS, "the pause after upstream failed for a file",        \
+	      UNAVAILABLE("upstream_total{outcome=\"cached\"}"))                                 \
+	LIMIT(TOKEN_MIN, 16, BYTES, "the upload token, at least", "an error at startup")         \
+	LIMIT(TOKEN_MAX, 4096, BYTES, "the upload token", "an error at startup")                 \
+	/* Not one scan per upload. */                                                           \
+	LIMIT(KEEP_PERCENT, 95, COUNT, "percent of `--store-max-bytes` that an eviction leaves", \
+	      "`decima_debuginfo_evicted_files_total`")                                          \
+	/* Other processes may write to the same store. */                                       \
+	LIMIT(RESCAN_SECONDS, 300, SECONDS, "the interval of scans of the store", PACE)
+
+DEBUGINFO_LIMITS(LIMIT_CONSTANT)

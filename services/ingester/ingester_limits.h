@@ -4,20 +4,35 @@
  */
 #pragma once
 
-enum {
-	HOST_ID_MAX = 512,   /* bytes of a message's key; longer: the message is rejected */
-	HOSTS_MAX = 1 << 16, /* hosts in the cache; more: all is flushed and the cache is cleared */
-	/*
-	 * Divides the memory limit; the quotient is for data that waits for a flush. To encode this
-	 * data into rows needs up to three times as much again if all of it is of one service.
-	 */
-	BUFFER_SHARE = 6,
-	AHEAD_MAX_MS = 600000,    /* a sample further ahead of the clock is skipped, counted */
-	POISON_MESSAGES_MAX = 64, /* remembered until their partition is stored past them; more: the
-				   * oldest is searched for again */
-	LAG_PARTITIONS_MAX = 4096,   /* with a lag metric each; higher ones are only in the sum */
-	KNOWN_SERIES_MAX = 1000000,  /* in each generation of seen_ids; evicted: sent again */
-	COMPACT_WAIT_MS = 1000,      /* between two searches for rows to compact */
-	MAINTENANCE_WAIT_MS = 60000, /* between two rounds of table partitions and retention */
-	RETRY_MS = 1000,             /* between two attempts at an unavailable server */
-};
+#include "base/limit.h"
+
+#define INGESTER_LIMITS(LIMIT)                                                                     \
+	LIMIT(HOST_ID_MAX, 512, BYTES, "the key of a message with a sequence number",              \
+	      "it is rejected, `decima_ingester_rejected_messages_total{reason=\"bad_headers\"}`") \
+	LIMIT(HOSTS_MAX, 1 << 16, COUNT, "hosts in the cache, `decima_ingester_hosts`",            \
+	      "all data is flushed and the cache is cleared")                                      \
+	/* Divides the memory limit; the quotient is for data that waits for a flush. To encode    \
+	 * this data into rows needs up to three times as much again if all of it is of one        \
+	 * service. */                                                                             \
+	LIMIT(BUFFER_SHARE, 6, COUNT,                                                              \
+	      "divides `--memory-limit`; the quotient is for data that waits for a flush",         \
+	      "the data is flushed at once; while that fails, reading is paused, "                 \
+	      "`decima_ingester_pauses_total`")                                                    \
+	LIMIT(KNOWN_SERIES_MAX, 1000000, COUNT, "keys in each half of the cache of stored series", \
+	      "the older half is evicted; its series are written again, "                          \
+	      "`decima_ingester_series_cache_misses_total`")                                       \
+	LIMIT(LAG_PARTITIONS_MAX, 4096, COUNT, "partitions with a lag metric each",                \
+	      "the others are only in the sum, `decima_ingester_lag_messages`")                    \
+	LIMIT(AHEAD_MAX_MS, 600000, MS, "how far ahead of our clock a sample may be",              \
+	      "it is skipped, `decima_ingester_skipped_total{reason=\"too_far_ahead\"}`")          \
+	LIMIT(POISON_MESSAGES_MAX, 64, COUNT,                                                      \
+	      "remembered messages that PostgreSQL rejects, until their partition is stored past " \
+	      "them",                                                                              \
+	      "the oldest is searched for again, `decima_ingester_flush_errors_total`")            \
+	LIMIT(COMPACT_WAIT_MS, 1000, MS, "the pause between two searches for rows to compact",     \
+	      PACE)                                                                                \
+	LIMIT(MAINTENANCE_WAIT_MS, 60000, MS,                                                      \
+	      "the pause between two rounds of creating and dropping table partitions", PACE)      \
+	LIMIT(RETRY_MS, 1000, MS, "the pause before an unavailable server is tried again", PACE)
+
+INGESTER_LIMITS(LIMIT_CONSTANT)

@@ -7,27 +7,50 @@
  */
 #pragma once
 
-enum {
-	GROUP_BY_MAX = 8,        /* labels that one response is grouped by */
-	FLEET_HOSTS_MAX = 10000, /* hosts of one response; more are requested in pages */
-	STEPS_MAX = 11000,       /* points of one series of query_range, as in Prometheus */
-	DEFAULT_STEPS = 250,     /* steps of a window if the request has no step */
-	GAUGE_SLOT_MS = 60000,   /* resolution of the time in which a gauge's source exists */
-	MATCH_PARAMS_MAX = 16,   /* match[] parameters of one request */
-	POOL_MAX = 64,           /* upper bound of --query-concurrency */
-	POOL_WAIT_MS = 10000,    /* wait of a query for a free connection; then it is rejected */
-	POOL_WAITING_MAX = 64,   /* queries that wait; more are rejected at once */
-	POOL_POLL_MS = 200,      /* interval at which a waiting query checks for its client */
-	READY_CACHE_MS = 1000,   /* shortest interval of /ready's checks of PostgreSQL */
-	READY_WAIT_MS = 2000,    /* timeout of such a check's connection and of each result */
-	SYMBOLS_FRESH_MS = 3000, /* cached generations and reasons are used without a request */
-	SYMBOL_BATCH_ADDRESSES_MAX = 10000, /* addresses of one request to the symbolizer */
-	SYMBOL_BATCH_BINARIES_MAX = 1000,   /* binaries of one request to the symbolizer */
-	SYMBOLIZER_PAUSE_MS = 1500,         /* no requests to a symbolizer after a failure */
-	SYMBOLZ_BODY_MAX = 16 << 20,        /* bytes of addresses in a request of pprof */
-	SHARE_BODY_MAX = 64 << 10,          /* bytes of a request to share, as JSON */
-	DEFAULT_WINDOW_MS = 3600 * 1000,    /* length of the window if the request has no start */
-};
+#include "base/limit.h"
 
-/* Latest time of a request, Unix milliseconds: the end of the year 9999. */
-#define TIME_MAX_MS UINT64_C(253402300800000)
+#define QUERIER_LIMITS(LIMIT)                                                                      \
+	LIMIT(GROUP_BY_MAX, 8, COUNT, "labels that a response is grouped by", BAD_DATA)            \
+	LIMIT(FLEET_HOSTS_MAX, 10000, COUNT, "hosts of one page of the fleet",                     \
+	      "422 `execution` unless the request has a `limit`: then the next page has the "      \
+	      "others")                                                                            \
+	/* As in Prometheus. */                                                                    \
+	LIMIT(STEPS_MAX, 11000, COUNT, "points of a series of `query_range`", BAD_DATA)            \
+	LIMIT(DEFAULT_STEPS, 250, COUNT, "points of a series if the request has no step",          \
+	      "the step is longer")                                                                \
+	LIMIT(GAUGE_SLOT_MS, 60000, MS,                                                            \
+	      "resolution of the time in which a gauge's process exists",                          \
+	      "a gauge's step is not shorter unless the request has one")                          \
+	LIMIT(MATCH_PARAMS_MAX, 16, COUNT, "`match[]` parameters", BAD_DATA)                       \
+	LIMIT(POOL_MAX, 64, COUNT, "value of `--query-concurrency`", "an error at the start")      \
+	LIMIT(POOL_WAIT_MS, 10000, MS, "a query's wait for a free connection",                     \
+	      "503 with a sentence, `decima_querier_pool_rejections_total`")                       \
+	LIMIT(POOL_WAITING_MAX, 64, COUNT, "queries that wait for a free connection",              \
+	      "503 with a sentence, `decima_querier_pool_rejections_total`")                       \
+	LIMIT(POOL_POLL_MS, 200, MS,                                                               \
+	      "interval at which a waiting query checks whether its client is gone", PACE)         \
+	LIMIT(READY_CACHE_MS, 1000, MS,                                                            \
+	      "shortest interval between two checks of PostgreSQL by `/ready`",                    \
+	      "the response repeats the last outcome")                                             \
+	LIMIT(READY_WAIT_MS, 2000, MS, "wait of `/ready` for a connection and for each result",    \
+	      "503 with a sentence")                                                               \
+	LIMIT(SYMBOLS_FRESH_MS, 3000, MS,                                                          \
+	      "time in which a binary's debug file, and why an address has no symbol, are reused", \
+	      "the symbolizer is queried again")                                                   \
+	LIMIT(SYMBOL_BATCH_ADDRESSES_MAX, 10000, COUNT,                                            \
+	      "addresses of one request to the symbolizer", "further requests")                    \
+	LIMIT(SYMBOL_BATCH_BINARIES_MAX, 1000, COUNT, "binaries of one request to the symbolizer", \
+	      "further requests")                                                                  \
+	LIMIT(SYMBOLIZER_PAUSE_MS, 1500, MS, "pause of requests to a symbolizer after a failure",  \
+	      "cached symbols only, `decima_querier_symbolize_requests_total`, and a warning")     \
+	LIMIT(SYMBOLZ_BODY_MAX, 16 << 20, BYTES,                                                   \
+	      "a request of pprof for the symbols of addresses",                                   \
+	      "413, `decima_http_requests_total`")                                                 \
+	LIMIT(SHARE_BODY_MAX, 64 << 10, BYTES, "a request to share, as JSON",                      \
+	      "413, `decima_http_requests_total`")                                                 \
+	LIMIT(DEFAULT_WINDOW_MS, 3600 * 1000, MS, "the window of a request without `start`",       \
+	      "older samples need a `start`")                                                      \
+	/* The end of the year 9999. */                                                            \
+	LIMIT(TIME_MAX_MS, UINT64_C(253402300800000), UNIX_MS, "a time in a request", BAD_DATA)
+
+QUERIER_LIMITS(LIMIT_CONSTANT)

@@ -143,7 +143,7 @@ class Measured:
             "profiling-duration": f"{bench.args.batch}s"})
         self.launched = time.time()
         self.service.launch()
-        self.service.wait_ready(self.service.ready, 100)
+        self.service.wait_ready(self.service.ready)
         self.pid = self.service.pid()
 
     def counters(self):

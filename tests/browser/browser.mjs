@@ -8,7 +8,7 @@ import { chromium } from "playwright-core";
 
 export const URL_OF_QUERIER = process.env.DECIMA_URL;
 export const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-export const DEADLINE = 60_000; // for every wait, in milliseconds: machines may be busy
+export const DEADLINE = 180_000; // for every wait, in milliseconds: detects a hang, also on a busy machine
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"];
 let browser;

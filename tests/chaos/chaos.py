@@ -91,7 +91,7 @@ class Chaos(IngesterFaults, ServerFaults, AgentFaults, FailpointFaults):
             self.pending.remove(entry)
             self.pending.append((0, *entry[1:]))
         self.run_due()
-        wait_until(self.are_servers_ready, 60, "PostgreSQL and Kafka are back")
+        wait_until(self.are_servers_ready, what="PostgreSQL and Kafka are back")
 
     def are_servers_ready(self):
         self.restart_postgres()

@@ -12,8 +12,8 @@ from pinned import counted
 
 DISK_BYTES = 1 << 20
 ROOM_BYTES = 8192      # upper bound of the free bytes of the full disk
-LEAVING_S = 30
-SPOOLED_S = 60
+LEAVING_S = 180
+SPOOLED_S = 180
 
 
 def can_sample():

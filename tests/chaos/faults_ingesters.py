@@ -15,7 +15,7 @@ INGESTERS_MAX = 3
 LONGER_S = 1.5    # a stopped ingester stays stopped for this much longer than its session
 SESSIONS_S = (3, 3, 3, 10)  # 10 is the default
 BLOCK_S = 1
-LEAVING_S = 30    # it may first have to wait for a lock of a stopped ingester
+LEAVING_S = 180    # it may first have to wait for a lock of a stopped ingester
 AGES = ("100ms", "2s")  # of rows at their compaction
 STAGES = {        # the table that a flush needs next: a lock of the table blocks the flush there
     "in COPY": "chunk_raw",

@@ -31,7 +31,7 @@ def postgres_on_its_own_disk(fleet):
             shutil.rmtree(before)
         postgres.data.symlink_to(disk.place / "postgres")
         postgres.launch()
-        postgres.wait_ready(postgres.ready, 60)
+        postgres.wait_ready(postgres.ready)
         yield disk
     finally:
         postgres.stop(signal.SIGQUIT)

@@ -43,13 +43,13 @@ def kill_postgres(servers):
         assert select.select([child], [], [], DEADLINE)[0], "a process of PostgreSQL has not exited"
         os.close(child)
     servers.postgres.launch()
-    servers.postgres.wait_ready(servers.postgres.ready, DEADLINE)
+    servers.postgres.wait_ready(servers.postgres.ready)
 
 
 def kill_kafka(servers):
     servers.kafka.kill()
     servers.kafka.launch()
-    servers.kafka.wait_ready(servers.kafka.ready, DEADLINE)
+    servers.kafka.wait_ready(servers.kafka.ready)
 
 
 # For each case: the context until the kill, and the kill.

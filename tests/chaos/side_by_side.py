@@ -12,7 +12,7 @@ import time
 
 from harness import waiting
 
-DEADLINE = 90  # seconds, on a machine that has other work
+DEADLINE = 180  # seconds
 STEP_S = 0.05
 
 

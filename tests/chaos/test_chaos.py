@@ -36,7 +36,7 @@ ROUNDS_OF_A_CELL = 5  # then a new database and a new topic
 PARTITIONS = 4
 ROUND_S = 5
 PROVOKE_S = 5         # after which the events that a missed failpoint waits for are provoked
-SETTLE_S = 100        # a statement may wait 50 s for a lock, a new partition is seen after 30 s
+SETTLE_S = 300        # a statement may wait 50 s for a lock, a new partition is seen after 30 s
 
 
 class ChaosRun:
@@ -56,7 +56,7 @@ class ChaosRun:
         self.sender.paused.set()
         self.sender.start()
         self.chaos.launch_ingester(cell.ingester)
-        cell.ingester.wait_ready(cell.ingester.ready, 30)
+        cell.ingester.wait_ready(cell.ingester.ready)
         cell.start_service(cell.querier)
         self.observer.start()
 

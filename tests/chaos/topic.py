@@ -101,7 +101,7 @@ class Truth:
             "group.id": "truth", "enable.auto.commit": False, "auto.offset.reset": "error"}))
         try:
             topic = self.cell.topic
-            partitions = consumer.list_topics(topic, timeout=20).topics[topic].partitions
+            partitions = consumer.list_topics(topic, timeout=180).topics[topic].partitions
             wanted = {p: wait_until(lambda p=p: high_of(consumer, topic, p), deadline,
                                     f"Kafka returns the end of {topic}/{p}")[0] for p in partitions}
             consumer.assign([confluent_kafka.TopicPartition(topic, p, len(self.messages[p]))
@@ -169,7 +169,7 @@ def high_of(consumer, topic, partition):
     """The end offset, in a list, since 0 is false. Raises AssertionError while Kafka restarts."""
     place = confluent_kafka.TopicPartition(topic, partition)
     try:
-        return [consumer.get_watermark_offsets(place, timeout=20)[1]]
+        return [consumer.get_watermark_offsets(place, timeout=180)[1]]
     except confluent_kafka.KafkaException as e:
         raise AssertionError(str(e)) from None
 

@@ -82,8 +82,8 @@ class Hosts:
 
     def wait_stored(self, ticks=10):
         everything = self.sequence * ticks * len(self.names)
-        wait_until(lambda: (self.sums() or {}).get("stored") == everything, 100,
-                   f"{everything} samples of made-up hosts", every=0.5)
+        wait_until(lambda: (self.sums() or {}).get("stored") == everything,
+                   what=f"{everything} samples of made-up hosts", every=0.5)
         return everything
 
 
@@ -97,7 +97,7 @@ def test_a_cold_start_ends_in_a_flame_graph_with_names(fleet, burn, figure):
         found = fleet.stacks(f'{{comm="burn",node="contained",pid="{burn.pid}"}}')
         return any(stack[-4:] == BURN for stack in found)
 
-    wait_until(named, 100, "burn's functions by name, through the front proxy", every=0.5)
+    wait_until(named, what="burn's functions by name, through the front proxy", every=0.5)
     figure(f"first flame graph with names through the front proxy: {fleet.began.seconds:.0f} s "
            f"after `docker compose build`, {fleet.started.seconds:.0f} s after `up`")
 
@@ -108,7 +108,7 @@ def test_what_runs_in_containers_is_known_by_its_name(fleet):
         assert found
         return found[0]
 
-    kafka = wait_until(named, 100, "Kafka by the name that Compose gave it", every=0.5)
+    kafka = wait_until(named, what="Kafka by the name that Compose gave it", every=0.5)
 
     container, = fleet.containers("kafka")
     wanted = {"container_id": container, "container": f"{fleet.project}-kafka-1",
@@ -165,7 +165,7 @@ def test_the_agent_in_a_container_sees_the_stacks_that_one_on_the_host_sees(
             found = {node: fleet.stacks(query % node, start=began) for node in NODES}
             return found if all(sum(each.values()) > 15e9 for each in found.values()) else None
 
-        answers = wait_until(seen, 100, "15 s of burn by both agents", every=1)
+        answers = wait_until(seen, what="15 s of burn by both agents", every=1)
 
     def often(node):
         """The user side of what is no rarity, and its share."""
@@ -201,7 +201,7 @@ def test_three_ingesters_two_queriers_and_two_symbolizers_share_the_work(fleet, 
         assert all(amount > 0 for each in work.values() for amount in each), work
         return work
 
-    work = wait_until(done, 100, "every replica has done work", every=1)
+    work = wait_until(done, what="every replica has done work", every=1)
     figure("work of the replicas: " + "; ".join(
         f"{service} {'/'.join(f'{n:.0f}' for n in amounts)}" for service, amounts in work.items()))
     hosts.wait_stored()
@@ -263,7 +263,7 @@ def test_down_and_up_again_loses_nothing(fleet, hosts, figure):
         agent = fleet.hosts()["contained"]
         return agent if agent["sampled"] > sampled and agent["in_flight"] == 0 else None
 
-    agent = wait_until(goes_on, 100, "the agent's counts go on", every=0.5)
+    agent = wait_until(goes_on, what="the agent's counts go on", every=0.5)
     figure(f"down and up: {agent['sampled']} samples of the agent sampled, {agent['stored']}"
            f" stored, lost {agent['lost'] or 'none'}")
     assert agent["sampled"] == agent["stored"] + sum(agent["lost"].values())
@@ -283,8 +283,8 @@ def test_a_further_host_joins_by_its_agent_alone(fleet, tmp_path):
               "DECIMA_AGENT_ADDRESS": f"127.0.0.1:{port}"}
 
     with fleet.of_its_own("compose.agent.yaml", second):
-        wait_until(lambda: fleet.hosts().get("second", {}).get("stored"), 100,
-                   "samples of the second host", every=0.5)
+        wait_until(lambda: fleet.hosts().get("second", {}).get("stored"),
+                   what="samples of the second host", every=0.5)
 
         def uploads():
             _, text = http(f"http://127.0.0.1:{port}/metrics")
@@ -293,7 +293,7 @@ def test_a_further_host_joins_by_its_agent_alone(fleet, tmp_path):
             assert found["refused"] == "0" and found["already_stored"] != "0", found
             return True
 
-        wait_until(uploads, 100, "debug files that are there already", every=0.5)
+        wait_until(uploads, what="debug files that are there already", every=0.5)
 
 
 def test_nothing_is_left_when_it_is_taken_down(fleet):

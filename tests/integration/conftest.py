@@ -108,7 +108,7 @@ def agent(stack):
                    flags={"kafka-topic": stack.topic, "profiling-duration": "2s"})
     made.launch()
     try:
-        made.wait_ready(made.ready, 60)
+        made.wait_ready(made.ready)
         yield made
     finally:
         made.stop()

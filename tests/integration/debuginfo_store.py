@@ -42,7 +42,7 @@ def start(fleet, request):
         service.store = fleet.run_dir / name
         service.launch()
         started.append(service)
-        service.wait_ready(service.ready, 30)
+        service.wait_ready(service.ready)
         return service
 
     yield make
@@ -82,7 +82,7 @@ def build(tmp_path_factory):
 
 def put(service, build_id, body, query="", **headers):
     """Upload a file; returns (status, parsed response)."""
-    link = http.client.HTTPConnection(service.address, timeout=30)
+    link = http.client.HTTPConnection(service.address, timeout=180)
     try:
         link.request("PUT", f"/buildid/{build_id}/debuginfo{query}", body, headers)
         response = link.getresponse()
@@ -141,7 +141,7 @@ def generation(service, build_id):
     request = urllib.request.Request(f"{service.url}/api/v1/generations",
                                      json.dumps({"build_ids": [build_id]}).encode())
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(request, timeout=30) as response:
+    with opener.open(request, timeout=180) as response:
         return json.loads(response.read())["data"]["generations"][build_id]
 
 

@@ -25,7 +25,7 @@ class LocalAgent:
             [agent_program, f"--local-store-directory={directory}", "--profiling-duration=2s",
              f"--http-address={self.address}", *flags],
             stderr=self.log, stdin=subprocess.DEVNULL)
-        wait_until(self.ready, 20, "the agent is ready")
+        wait_until(self.ready, what="the agent is ready")
 
     def ready(self):
         assert self.process.poll() is None, self.words()

@@ -52,7 +52,7 @@ def start(fleet, request):
         service.directory = fleet.run_dir / name
         started.append(service)
         service.launch()
-        service.wait_ready(service.ready, 30)
+        service.wait_ready(service.ready)
         return service
 
     yield make
@@ -105,7 +105,7 @@ def post(service, body, content_type="application/json", path="/symbolize"):
     request = urllib.request.Request(service.url + path, body, {"Content-Type": content_type})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(request, timeout=60) as response:
+        with opener.open(request, timeout=180) as response:
             return response.status, response.read()
     except urllib.error.HTTPError as e:
         return e.code, e.read()
@@ -129,7 +129,7 @@ def upload(service, build_id, file, query=""):
     request = urllib.request.Request(f"{service.url}/buildid/{build_id}/debuginfo{query}",
                                      file.read_bytes(), method="PUT")
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(request, timeout=60) as response:
+    with opener.open(request, timeout=180) as response:
         return json.loads(response.read())["data"]["generation"]
 
 

@@ -205,19 +205,19 @@ def offline(servers, tmp_path):
         "kafka-brokers": "127.0.0.1:1", "state-directory": tmp_path / "state",
         "profiling-duration": "1s"})
     made.launch()
-    made.wait_ready(made.ready, 30)
+    made.wait_ready(made.ready)
     yield made
     made.kill()
 
 
 def test_without_kafka_the_agent_starts_and_spools_and_stops_in_time(offline, tmp_path):
-    wait_until(lambda: metrics(offline)["decima_agent_spool_batches"] >= 2, 120, "two batches")
+    wait_until(lambda: metrics(offline)["decima_agent_spool_batches"] >= 2, what="two batches")
     busy_until = time.monotonic() + 0.5
     while time.monotonic() < busy_until:  # so that the last batch has samples
         pass
 
     offline.send(signal.SIGTERM)
-    wait_until(lambda: not offline.alive(), 120, "the agent ended")
+    wait_until(lambda: not offline.alive(), what="the agent ended")
 
     assert offline.exit_code() == 0, offline.last_words()
     assert len(list((tmp_path / "state" / "spool").glob("*.batch"))) >= 3
@@ -229,7 +229,7 @@ def test_samples_are_counted_before_the_first_batch(servers, tmp_path):
         "profiling-duration": "10m"})
     made.launch()
     try:
-        wait_until(lambda: metrics(made)["decima_agent_samples_total"] > 0, 120, "samples")
+        wait_until(lambda: metrics(made)["decima_agent_samples_total"] > 0, what="samples")
         assert metrics(made)["decima_agent_batches_total"] == 0
     finally:
         made.kill()
@@ -268,13 +268,13 @@ def test_a_restarted_agent_sends_spooled_batches_and_continues_counting(kafka, p
                                         "kafka-brokers": "127.0.0.1:1",
                                         "profiling-duration": "1s"})
     cell.start_service(made)
-    wait_until(lambda: metrics(made)["decima_agent_spool_batches"] >= 2, 120, "two batches")
+    wait_until(lambda: metrics(made)["decima_agent_spool_batches"] >= 2, what="two batches")
     made.stop()
     admin = cell.admin()
     admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
     made.flags["kafka-brokers"] = cell.fleet.kafka.address()
     cell.start_service(made)
-    wait_until(lambda: metrics(made)["decima_agent_batches_sent_total"] >= 5, 120, "five batches")
+    wait_until(lambda: metrics(made)["decima_agent_batches_sent_total"] >= 5, what="five batches")
     made.stop()
 
     messages = sorted(cell.consume(topic, 5), key=lambda m: int(dict(m.headers())["decima-seq"]))

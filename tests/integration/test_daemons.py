@@ -99,7 +99,7 @@ def test_the_documentation_has_every_metric_of_a_service(running):
 
 def test_an_unknown_path_is_404_and_a_wrong_method_405(running):
     assert running.get("/no/such/thing")[0] == 404
-    with socket.create_connection(running.address.split(":"), timeout=5) as s:
+    with socket.create_connection(running.address.split(":"), timeout=180) as s:
         s.sendall(b"DELETE /healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         assert b" 405 " in s.recv(4096).splitlines()[0]
 
@@ -139,7 +139,7 @@ def test_healthcheck_is_zero_while_the_service_runs_and_one_otherwise(own):
 def test_a_signal_ends_the_service_with_exit_code_zero(own, number):
     own.send(number)
 
-    wait_until(lambda: not own.alive(), 10, f"{own.name} ended")
+    wait_until(lambda: not own.alive(), what=f"{own.name} ended")
     assert own.exit_code() == 0, own.last_words()
 
 

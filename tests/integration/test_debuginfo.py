@@ -100,7 +100,7 @@ def test_elfutils_find_the_functions_of_a_stripped_program(start, build, tmp_pat
 ], ids=["none", "empty", "half", "list", "text", "number", "path", "nul", "many"])
 def test_the_response_to_a_generations_request_is_data_or_an_error(start, body, status, kind):
     service = start()
-    link = http.client.HTTPConnection(service.address, timeout=30)
+    link = http.client.HTTPConnection(service.address, timeout=180)
     link.request("POST", "/api/v1/generations", body)
     response = link.getresponse()
 
@@ -112,7 +112,7 @@ def test_the_response_to_a_generations_request_is_data_or_an_error(start, body, 
 
 def test_a_generations_request_that_is_too_long_is_rejected(start):
     service = start()
-    link = http.client.HTTPConnection(service.address, timeout=30)
+    link = http.client.HTTPConnection(service.address, timeout=180)
     link.request("POST", "/api/v1/generations", None,
                  {"Content-Length": str(3 << 20), "Expect": "100-continue"})
     response = link.getresponse()
@@ -124,7 +124,7 @@ def test_one_response_has_the_generations_of_ten_thousand_builds(start, build, f
     service, files = start(), build()
     put(service, files.id, files.debug.read_bytes())
     build_ids = [f"{n:040x}" for n in range(9_998)] + [files.id, files.id.upper()]
-    link = http.client.HTTPConnection(service.address, timeout=30)
+    link = http.client.HTTPConnection(service.address, timeout=180)
 
     began = time.monotonic()
     link.request("POST", "/api/v1/generations", json.dumps({"build_ids": build_ids}))

@@ -150,7 +150,7 @@ def test_a_file_that_is_not_a_whole_file_of_the_build_is_rejected(start, build, 
 def test_a_malformed_path_is_an_error_message(start, path):
     service = start()
 
-    link = http.client.HTTPConnection(service.address, timeout=30)
+    link = http.client.HTTPConnection(service.address, timeout=180)
     link.request("GET", f"/buildid/{path}")
     response = link.getresponse()
 
@@ -160,7 +160,7 @@ def test_a_malformed_path_is_an_error_message(start, path):
 
 def test_a_missing_file_is_404_and_another_method_is_405(start):
     service = start()
-    link = http.client.HTTPConnection(service.address, timeout=30)
+    link = http.client.HTTPConnection(service.address, timeout=180)
     for kind in ("debuginfo", "executable", "section/.text", "source/etc/passwd", "dwp",
                  "debuginfo/x", ""):
         assert service.get(f"/buildid/0123456789abcdef/{kind}")[0] == 404, kind

@@ -48,12 +48,12 @@ def upstream(fleet, build, tmp_path_factory):
 
     def indexed():
         for number in (0, 2):
-            with opener.open(f"{server.url}/buildid/{build(number).id}/debuginfo", timeout=10):
+            with opener.open(f"{server.url}/buildid/{build(number).id}/debuginfo", timeout=180):
                 pass
         return True
 
     try:
-        wait_until(lambda: _false_on_error(indexed), 60, "debuginfod has read its directory")
+        wait_until(lambda: _false_on_error(indexed), what="debuginfod has read its directory")
         yield server
     finally:
         server.kill()
@@ -188,7 +188,7 @@ def test_servers_that_are_each_others_upstream_detect_the_loop(start, build):
     here = start(debuginfod_upstream_servers=f"{there.url}/")
     there.flags["debuginfod-upstream-servers"] = here.url
     there.launch()
-    there.wait_ready(there.ready, 30)
+    there.wait_ready(there.ready)
 
     responses = [here.get(f"/buildid/{build().id}/executable")[0] for _ in range(2)]
 
@@ -201,7 +201,7 @@ def test_servers_that_are_each_others_upstream_detect_the_loop(start, build):
 def test_a_request_that_passed_too_many_servers_is_not_forwarded(start, build, upstream):
     service, files = start(debuginfod_upstream_servers=upstream.url), build()
     passed = ", ".join(f"10.0.0.{n}" for n in range(8))
-    link = http.client.HTTPConnection(service.address, timeout=30)
+    link = http.client.HTTPConnection(service.address, timeout=180)
 
     link.request("GET", f"/buildid/{files.id}/debuginfo", headers={"X-Forwarded-For": passed})
 
@@ -235,8 +235,8 @@ def test_a_service_stops_without_waiting_for_a_slow_upstream(start, build):
         wait_until(lambda: metrics(service)["decima_debuginfo_upstream_fetches"] == 1)
 
         began = time.monotonic()
-        stopped = service.stop(timeout=20)
+        stopped = service.stop()
 
         request.join()
-        assert stopped and time.monotonic() - began < 15
+        assert stopped and time.monotonic() - began < 45
         assert service.exit_code() == 0

@@ -236,9 +236,9 @@ def recorded(cell, protos, figure):
         protos.profiles.ProfilesData.FromString(message.value())))
                 for message in cell.consume(count=len(sent), deadline=60)]
     count = sum(map(len, messages))
-    wait_until(lambda: cell.samples() == count, deadline=60, what=f"all samples, seed {SEED}")
+    wait_until(lambda: cell.samples() == count, what=f"all samples, seed {SEED}")
     if cell.state == "rolled":
-        wait_until(lambda: cell.rows(NOT_ROLLED) == [(0,)], deadline=60, what="all is rolled up")
+        wait_until(lambda: cell.rows(NOT_ROLLED) == [(0,)], what="all is rolled up")
         kinds = dict(cell.rows("SELECT kind, sum(samples)::bigint FROM rollup GROUP BY kind"))
         figure(f"differential: rolled-up samples by kind {kinds}, seed {SEED}")
         assert kinds[2] * 2 <= kinds[1] and kinds[4], kinds

@@ -148,10 +148,10 @@ def test_container_names_come_from_the_list_and_events(cell, docker, start, iden
     with burning(cell.fleet.build) as pid, contained(pid, identity):
         start()
         query = f'{{pid="{pid}",container="%s"}}'
-        wait_until(lambda: cell.total(query % "shop-web-1"), 60, "the name in the list")
+        wait_until(lambda: cell.total(query % "shop-web-1"), what="the name in the list")
         series = cell.data("series", **{"match[]": '{container="shop-web-1"}'})
         renamed.set()
-        wait_until(lambda: cell.total(query % "later"), 60, "the new name")
+        wait_until(lambda: cell.total(query % "later"), what="the new name")
 
     assert {k: series[0][k] for k in ("container_id", "image", "compose_service",
                                       "compose_project", "service_name")} == {
@@ -190,8 +190,8 @@ def test_the_agent_samples_despite_hostile_responses_of_docker(cell, docker, sta
     docker.responses = {"/": HOSTILE[what]}
     with burning(cell.fleet.build) as pid:
         agent = start()
-        wait_until(lambda: cell.total(f'{{pid="{pid}"}}'), 60, "samples of burn")
-        wait_until(lambda: docker.requests, 60, "a request to Docker")
+        wait_until(lambda: cell.total(f'{{pid="{pid}"}}'), what="samples of burn")
+        wait_until(lambda: docker.requests, what="a request to Docker")
 
         now = metrics(agent)
         assert now["decima_agent_containers"] == 0
@@ -210,7 +210,7 @@ def test_objects_of_docker_are_counted_by_outcome(cell, docker, start, identity)
         return all(now[OBJECTS % outcome] >= 1 for outcome in ("applied", "malformed", "too_long",
                                                                "other"))
 
-    wait_until(counted, 60, "each outcome is counted")
+    wait_until(counted, what="each outcome is counted")
     assert metrics(agent)["decima_agent_containers"] == 1
 
 
@@ -218,10 +218,10 @@ def test_docker_may_start_after_the_agent(cell, docker, start, identity):
     docker.server.close()
     docker.path.unlink()
     agent = start()
-    wait_until(lambda: metrics(agent)["decima_agent_docker_failures_total"] >= 1, 60, "a failure")
+    wait_until(lambda: metrics(agent)["decima_agent_docker_failures_total"] >= 1, what="a failure")
     later_docker = Docker(docker.path)
     later_docker.responses = {"/containers": ok(b"[", listed(identity, "late"), b"]"),
                               "/events": ok()}
 
-    wait_until(lambda: metrics(agent)["decima_agent_containers"] == 1, 60, "the container")
+    wait_until(lambda: metrics(agent)["decima_agent_containers"] == 1, what="the container")
     later_docker.stop()

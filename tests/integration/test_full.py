@@ -51,13 +51,13 @@ def wait_for_pause(cell, produced):
     def is_settled():
         now = metrics(cell.ingester)
         return now["decima_ingester_paused"] or now["decima_ingester_messages_total"] >= produced
-    wait_until(is_settled, 60, "paused, or all messages read")
+    wait_until(is_settled, what="paused, or all messages read")
     return metrics(cell.ingester)["decima_ingester_paused"] == 1
 
 
 def assert_stored(cell, messages):
-    wait_until(lambda: cell.total('{comm="many"}') == messages * STACKS * PERIOD, 90,
-               f"{messages} messages")
+    wait_until(lambda: cell.total('{comm="many"}') == messages * STACKS * PERIOD,
+               what=f"{messages} messages")
     assert metrics(cell.ingester)["decima_ingester_paused"] == 0
 
 
@@ -81,19 +81,19 @@ def test_the_lag_of_a_partition_is_the_number_of_unread_messages(full, protos):
         return [now[f'decima_ingester_partition_lag_messages{{partition="{i}"}}'] for i in (0, 1)]
 
     wait_until(lambda: sum(lag()) == 2 + sum(counts) - metrics(cell.ingester)[
-        "decima_ingester_messages_total"], 60, "the lag of all unread messages")
+        "decima_ingester_messages_total"], what="the lag of all unread messages")
     first, second = lag()
 
     os.kill(cell.ingester.pid(), signal.SIGSTOP)
     message = cpu_message(protos, "more", {(1,): 1})
     cell.produce_all((message, {"partition": int(i < 3)}) for i in range(10))
     os.kill(cell.ingester.pid(), signal.SIGCONT)
-    wait_until(lambda: lag() == [first + 7, second + 3], 60, "a lag of ten more messages")
+    wait_until(lambda: lag() == [first + 7, second + 3], what="a lag of ten more messages")
 
     with cell.connect() as db:
         db.execute("DROP TRIGGER away ON chunk_raw")
     assert_stored(cell, sum(counts))
-    wait_until(lambda: lag() == [0, 0], 60, "no lag")
+    wait_until(lambda: lag() == [0, 0], what="no lag")
 
 
 def test_the_freshness_of_a_partition_is_the_time_of_its_newest_sample(full, protos):
@@ -108,7 +108,7 @@ def test_the_freshness_of_a_partition_is_the_time_of_its_newest_sample(full, pro
         name = ("decima_ingester_partition_newest_sample_timestamp_seconds"
                 f'{{partition="{partition}"}}')
         wait_until(lambda name=name, at=at_ms[partition] // 1000:
-                   metrics(cell.ingester)[name] == at, 60, "the time of the sample")
+                   metrics(cell.ingester)[name] == at, what="the time of the sample")
 
 
 def test_pauses_are_counted(full):

@@ -22,7 +22,7 @@ def goes_on(cell, protos):
     yield
     comm = f"behind-{next(NUMBERS)}"
     cell.produce(cpu_message(protos, comm, {(0x10,): 1}), partition=0)
-    wait_until(lambda: cell.total(f'{{comm="{comm}"}}') == PERIOD, 60, "the next message")
+    wait_until(lambda: cell.total(f'{{comm="{comm}"}}') == PERIOD, what="the next message")
     assert cell.ingester.pid() == pid and cell.ingester.get("/healthy")[0] == 200
     # librdkafka frees the unpacked messages, and malloc returns the memory to the kernel later
     wait_until(lambda: resident(pid) - before < GROWTH_MAX, what="memory released")
@@ -38,8 +38,8 @@ def moved(cell, name, by):
     """Returns a function that waits until the counter has moved by `by` from now on."""
     full = f"decima_ingester_{name}"
     before = metrics(cell.ingester).get(full, 0)
-    return lambda: wait_until(lambda: metrics(cell.ingester)[full] == before + by, 60,
-                              f"{name} moved by {by}")
+    return lambda: wait_until(lambda: metrics(cell.ingester)[full] == before + by,
+                              what=f"{name} moved by {by}")
 
 
 def produce_packed(cell, *values):
@@ -138,7 +138,7 @@ def test_a_batch_that_unpacks_to_half_a_gigabyte_loses_no_other_batch(
             cell.produce(cpu_message(protos, comm, {(0x10,): 1}), partition=0)
         produce_packed(cell, bytes(500 * MB))
         cell.produce(cpu_message(protos, comm, {(0x10,): 1}), partition=0)
-        wait_until(lambda: cell.total(f'{{comm="{comm}"}}') == 22 * PERIOD, 120, "all others")
+        wait_until(lambda: cell.total(f'{{comm="{comm}"}}') == 22 * PERIOD, what="all others")
     peak = resident(cell.ingester.pid(), "VmHWM") / MB
     figure(f"an ingester that read 1 GB packed in 30 KB: {peak:.0f} MB of RSS at most")
 

@@ -230,7 +230,7 @@ def test_a_partition_that_another_ingester_stored_is_read_again(cell, protos, mo
             slow.rows("UPDATE consumer_offset SET next_offset = 3, last_timestamp_ms = NULL"
                       " RETURNING 1")
 
-        wait_until(lambda: offset_of(slow, 0) == 4, what="the remaining messages", deadline=20)
+        wait_until(lambda: offset_of(slow, 0) == 4, what="the remaining messages")
         assert slow.collapsed('{comm="fence"}') == {("test+0x1",): PERIOD, ("test+0x4",): PERIOD}
 
 
@@ -245,7 +245,7 @@ def test_a_recreated_topic_is_reported_and_read_from_its_beginning(cell, protos,
 
         admin = again.admin()
         admin.delete_topics([again.topic])[again.topic].result()
-        wait_until(lambda: again.topic not in admin.list_topics(timeout=10).topics, what="deleted")
+        wait_until(lambda: again.topic not in admin.list_topics(timeout=180).topics, what="deleted")
         topic = confluent_kafka.admin.NewTopic(again.topic, 1, 1)
         admin.create_topics([topic])[again.topic].result()
         for i in range(8):

@@ -40,11 +40,11 @@ class Host:
     def start(self, **flags):
         self.agent.flags |= {k.replace("_", "-"): v for k, v in flags.items()}
         self.agent.launch()
-        self.agent.wait_ready(self.agent.ready, 60)
+        self.agent.wait_ready(self.agent.ready)
 
     def end(self):
         self.agent.send(signal.SIGTERM)
-        wait_until(lambda: not self.agent.alive(), 30, "the agent ended")
+        wait_until(lambda: not self.agent.alive(), what="the agent ended")
         assert self.agent.exit_code() == 0, self.agent.last_words()
 
     @property
@@ -86,10 +86,10 @@ class Host:
         return status.sampled, {c.reason.decode(): c.samples for c in status.lost}
 
     def await_batches(self, count):
-        wait_until(lambda: len(self.batches()) >= count, 60, f"{count} batches")
+        wait_until(lambda: len(self.batches()) >= count, what=f"{count} batches")
 
     def await_unspooled(self, least=20):
-        wait_until(lambda: self.unspooled() >= least, 60, f"{least} samples in its memory",
+        wait_until(lambda: self.unspooled() >= least, what=f"{least} samples in its memory",
                    every=0.02)
 
     def log(self):
@@ -160,7 +160,7 @@ def test_an_agent_that_is_terminated_leaves_no_sample_unreported(host):
 @pytest.mark.parametrize("failpoint", ["after-spool-file", "after-spool-fsync"])
 def test_a_batch_is_counted_once_if_the_agent_dies_at_its_fsync(host, failpoint):
     host.start(failpoints=f"{failpoint}=kill:2")
-    wait_until(lambda: not host.agent.alive(), 60, "the failpoint killed the agent")
+    wait_until(lambda: not host.agent.alive(), what="the failpoint killed the agent")
     unspooled = host.unspooled()
     assert len(host.batches()) == 2
     host.start(failpoints="")
@@ -183,7 +183,7 @@ def test_samples_of_agents_that_died_before_their_first_batch_are_counted(host):
         unspooled, before = host.unspooled(), host.counted()
         host.start(profiling_duration="600s")
         assert metrics(host.agent)["decima_agent_samples_killed_total"] == unspooled
-        wait_until(lambda least=before + 20: host.counted() >= least, 60, "20 more samples")
+        wait_until(lambda least=before + 20: host.counted() >= least, what="20 more samples")
     host.agent.kill()
 
     unspooled = host.unspooled()
@@ -217,8 +217,8 @@ def test_the_next_agent_reports_samples_lost_to_a_full_disk_as_spool_write(
         host.await_batches(1)
         room = os.statvfs(small_disk)
         ballast.write_bytes(bytes(room.f_bavail * room.f_frsize))
-        wait_until(lambda: metrics(host.agent)["decima_agent_samples_unspooled_total"], 60,
-                   "a batch is lost")
+        wait_until(lambda: metrics(host.agent)["decima_agent_samples_unspooled_total"],
+                   what="a batch is lost")
         host.end()
         unspooled, before = host.unspooled(), len(host.batches())
         ballast.unlink()
@@ -246,7 +246,7 @@ def test_samples_lost_to_a_full_ring_before_a_kill_stay_ring_full(host, fleet):
     host.start()
     host.await_batches(1)
     host.agent.send(signal.SIGSTOP)
-    wait_until(has_overflown, 120, "the ring is full")
+    wait_until(has_overflown, what="the ring is full")
     host.agent.kill()
     unspooled, full = host.unspooled(), slots_of(host.bpffs, host.directory)[RING_FULL]
     before = len(host.batches())
@@ -301,7 +301,7 @@ def test_the_fleet_stays_balanced_after_a_kill(cell, moves, load):
     agent = cell.service("agent", flags={
         "profiling-duration": "1s", "profiling-cpu-sampling-frequency": 499, "node": "mortal"})
     cell.start_service(agent)
-    wait_until(lambda: (entry(cell, "mortal") or {}).get("stored"), 60, "samples are stored")
+    wait_until(lambda: (entry(cell, "mortal") or {}).get("stored"), what="samples are stored")
     with moves("agent.agent_killed", agent, told=lambda: entry(cell, "mortal")):
         agent.kill()
         cell.start_service(agent)
@@ -309,10 +309,10 @@ def test_the_fleet_stays_balanced_after_a_kill(cell, moves, load):
     agent.stop()
 
     sampled = counted(cell.fleet.bpffs, agent.flags["state-directory"])
-    wait_until(lambda: entry(cell, "mortal")["sampled"] == sampled, 60,
-               f"{sampled} samples reported")
-    last = wait_until(lambda: (h := entry(cell, "mortal"))["in_flight"] == 0 and h, 60,
-                      "no sample in transit")
+    wait_until(lambda: entry(cell, "mortal")["sampled"] == sampled,
+               what=f"{sampled} samples reported")
+    last = wait_until(lambda: (h := entry(cell, "mortal"))["in_flight"] == 0 and h,
+                      what="no sample in transit")
     assert last["lost"] == {"agent_killed": killed}
     assert last["missing"] == 0 and "why" not in last
 
@@ -439,12 +439,12 @@ def test_agents_that_start_at_the_same_time_mount_one_file_system(fleet, protos,
             host.bpffs = host.agent.flags["bpffs-directory"] = place
             host.agent.launch()
         for host in hosts:
-            wait_until(lambda h=host: str(place) in opened(h.agent.pid()), 30,
-                       "the agent opened it", every=0.01)
+            wait_until(lambda h=host: str(place) in opened(h.agent.pid()),
+                       what="the agent opened it", every=0.01)
         assert not os.path.ismount(place)
         fcntl.flock(directory, fcntl.LOCK_UN)
         for host in hosts:
-            host.agent.wait_ready(host.agent.ready, 60)
+            host.agent.wait_ready(host.agent.ready)
 
         mounts = Path("/proc/self/mountinfo").read_text().splitlines()
         assert sum(line.split()[4] == str(place) for line in mounts) == 1
@@ -477,7 +477,7 @@ def test_a_successor_waits_until_the_predecessors_program_is_detached(host, coun
     time.sleep(1)
     assert host.agent.alive() and not host.agent.ready()
     counting.unlink()
-    host.agent.wait_ready(host.agent.ready, 60)
+    host.agent.wait_ready(host.agent.ready)
     host.await_batches(before + 1)
 
     assert "waited for a predecessor's program to detach" in host.log()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import Cell, metrics, wait_until
+from harness import SLOW, Cell, metrics, wait_until
 
 pytestmark = pytest.mark.machine
 
@@ -69,12 +69,12 @@ class NamedCell(Cell):
 
     def start(self):
         for service in (self.ingester, self.debuginfo, self.symbolizer, self.querier, self.agent):
-            self.start_service(service, 60)
+            self.start_service(service)
 
     def upload(self, build_id, file):
         url = f"{self.debuginfo.url}/buildid/{build_id}/debuginfo?rank=dwarf"
         request = urllib.request.Request(url, Path(file).read_bytes(), method="PUT")
-        with urllib.request.urlopen(request, timeout=60) as response:
+        with urllib.request.urlopen(request, timeout=180) as response:
             return response.status
 
     def response(self, report, query="{}", **params):
@@ -117,7 +117,7 @@ class Program:
 def program(named, tmp_path, request):
     made = Program(tmp_path, 100_000 + sum(request.node.name.encode()))
     try:
-        wait_until(lambda: named.total(made.query) > 0, 100, "the program's first samples")
+        wait_until(lambda: named.total(made.query) > 0, what="the program's first samples")
         yield made
     finally:
         made.end()
@@ -140,22 +140,22 @@ def test_a_program_is_symbolized_after_late_debug_info(named, program):
     # Every cache is warm.
     cached = 'decima_querier_symbolize_addresses_total{from="cache"}'
     wait_until(lambda: metrics(named.querier)[cached] > 0 and is_addresses(named, program),
-               60, "addresses from the cache")
+               what="addresses from the cache")
 
     # 200: the agent has already uploaded the stripped program.
     assert named.upload(program.build_id, program.debug) in (200, 201)
     uploaded = time.monotonic()
     wait_until(lambda: ("main", "warm", "hot") in
-               {stack[-3:] for stack in named.collapsed(program.query)}, 100, "functions")
+               {stack[-3:] for stack in named.collapsed(program.query)}, what="functions")
     took = time.monotonic() - uploaded
 
-    assert took < 10
+    assert took < SLOW * 10
     assert not any(name.startswith("heat+0x") for name in functions(named, program))
 
 
 def test_lines_and_inlined_calls_equal_the_source(named, protos, program):
     named.upload(program.build_id, program.debug)
-    wait_until(lambda: "hot" in functions(named, program), 100, "functions")
+    wait_until(lambda: "hot" in functions(named, program), what="functions")
 
     profile = named.pprof(protos, program.query)
     text = [t.decode() for t in profile.string_table]
@@ -184,16 +184,16 @@ def test_if_the_symbolizer_is_stopped_or_killed_results_have_a_warning(named, pr
 
     named.symbolizer.send(signal.SIGSTOP)
     try:
-        wait_until(warnings, 100, "a warning")
+        wait_until(warnings, what="a warning")
         assert named.total(program.query) > 0
     finally:
         named.symbolizer.send(signal.SIGCONT)
-    wait_until(lambda: not warnings(), 100, "no warning")
+    wait_until(lambda: not warnings(), what="no warning")
 
     named.symbolizer.kill()
-    wait_until(warnings, 100, "a warning")
+    wait_until(warnings, what="a warning")
     named.start_service(named.symbolizer)
-    wait_until(lambda: not warnings(), 100, "no warning")
+    wait_until(lambda: not warnings(), what="no warning")
 
 
 # the share of symbolized frames
@@ -354,7 +354,7 @@ def names_of_a_load(named, protos, directory, seconds):
 
     # Files that are uploaded last are symbolized a little later.
     with contextlib.suppress(AssertionError):
-        wait_until(lambda: shares().share("debug") >= SHARE, 100, "functions", every=2)
+        wait_until(lambda: shares().share("debug") >= SHARE, what="functions", every=2)
     return shares()
 
 

@@ -34,7 +34,7 @@ def found(cell, burnt):
 def assert_all_found_once(cell, burnt):
     expected = burnt["cpu_seconds"] * HERTZ
     allowed = 3 * math.sqrt(expected)
-    wait_until(lambda: found(cell, burnt) >= expected - allowed, 60, f"{expected:.0f} samples")
+    wait_until(lambda: found(cell, burnt) >= expected - allowed, what=f"{expected:.0f} samples")
     stays(lambda: found(cell, burnt) <= expected + allowed, 3, "no sample counted twice")
 
 
@@ -44,7 +44,7 @@ def test_while_kafka_is_down_the_agent_keeps_its_samples(cell, agent, servers):
     agent_lived = agent.alive()
 
     servers.kafka.launch()
-    servers.kafka.wait_ready(servers.kafka.ready, 60)
+    servers.kafka.wait_ready(servers.kafka.ready)
 
     assert agent_lived and cell.ingester.alive()
     assert_all_found_once(cell, burnt)
@@ -53,14 +53,14 @@ def test_while_kafka_is_down_the_agent_keeps_its_samples(cell, agent, servers):
 def test_while_postgresql_is_down_kafka_keeps_the_samples(cell, agent, servers):
     servers.postgres.kill()
     burnt = burn(agent, 4)
-    wait_until(lambda: cell.querier.get("/ready")[0] == 503, 30, "the querier not ready")
+    wait_until(lambda: cell.querier.get("/ready")[0] == 503, what="the querier not ready")
     healthy = cell.querier.get("/healthy")[0]
 
     servers.postgres.launch()
-    servers.postgres.wait_ready(servers.postgres.ready, 60)
+    servers.postgres.wait_ready(servers.postgres.ready)
 
     assert healthy == 200 and cell.ingester.alive()
-    wait_until(lambda: cell.querier.ready() and cell.ingester.ready(), 60, "both services ready")
+    wait_until(lambda: cell.querier.ready() and cell.ingester.ready(), what="both services ready")
     assert_all_found_once(cell, burnt)
 
 
@@ -68,7 +68,7 @@ def test_while_the_ingester_is_down_kafka_keeps_the_samples(cell, agent):
     cell.ingester.kill()
     burnt = burn(agent, 4)
 
-    cell.start_service(cell.ingester, 60)
+    cell.start_service(cell.ingester)
 
     assert_all_found_once(cell, burnt)
 
@@ -79,7 +79,7 @@ def test_the_next_agent_sends_the_batches_of_a_killed_agent(cell, agent, servers
     settled = burn(agent, 2)  # the earlier samples are in the spool by now
     agent.kill()
     servers.kafka.launch()
-    servers.kafka.wait_ready(servers.kafka.ready, 60)
+    servers.kafka.wait_ready(servers.kafka.ready)
 
     cell.start_service(agent)
 
@@ -143,7 +143,7 @@ def test_after_an_outage_batches_arrive_in_order_at_a_bounded_rate(servers, prot
         agent = cell.start_service(cell.service("agent", flags={
             "profiling-duration": "1s", "node": "long", "spool-max-rate": RATE}))
         arrivals = Arrivals(cell, partitions=4)
-        wait_until(arrivals.read, 60, "the first batch")
+        wait_until(arrivals.read, what="the first batch")
 
         servers.kafka.kill()
         try:
@@ -155,7 +155,7 @@ def test_after_an_outage_batches_arrive_in_order_at_a_bounded_rate(servers, prot
         finally:
             servers.kafka.launch()
             back = time.time()
-            servers.kafka.wait_ready(servers.kafka.ready, 60)
+            servers.kafka.wait_ready(servers.kafka.ready)
         backlog = waiting["decima_agent_spool_batches"]
         assert backlog >= away / 2  # a batch for most seconds
 
@@ -185,7 +185,7 @@ def test_after_an_outage_batches_arrive_in_order_at_a_bounded_rate(servers, prot
             assert host["stored"] + sum(host["lost"].values()) == host["sampled"]
             assert set(host["lost"]) <= {"agent_killed"}
             return host
-        host = wait_until(balanced, 60, "a balanced host")
+        host = wait_until(balanced, what="a balanced host")
         figure(f"Kafka away for {away} s, the agent killed meanwhile: {backlog:.0f} batches of "
                f"{waiting['decima_agent_spool_bytes'] / 1e3:.0f} KB waited and arrived "
                f"{drained:.1f} s after Kafka began to start, in order, at {fastest / 1e3:.0f} KB/s "

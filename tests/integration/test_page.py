@@ -23,7 +23,7 @@ from test_share import PARTITIONS, share
 BROWSER = ROOT / "tests" / "browser"
 BROWSER_TEST = re.compile(r'^(?:pageTest|screenshot)\("([^"]+)"', re.MULTILINE)
 LINE = re.compile(r"^(ok|not ok) \d+ - (.+?)(?: # .*)?$")
-MINUTES = 6  # for all browser tests together, on a busy machine
+MINUTES = 30  # for all browser tests together: detects a hang, also on a busy machine
 
 RUN = ("runtime.main", "runtime/proc.go")
 SERVE = ("net/http.(*conn).serve", "net/http/server.go")

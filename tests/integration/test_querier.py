@@ -309,7 +309,7 @@ def test_a_response_reports_its_statistics(filled, path, params):
 def test_a_response_that_is_not_json_has_its_statistics_in_a_header(filled):
     for report in ("collapsed", "pprof"):
         url = f"{filled.querier.url}/api/v1/query?query=%7B%7D&report={report}"
-        with urllib.request.urlopen(url, timeout=30) as response:
+        with urllib.request.urlopen(url, timeout=180) as response:
             assert json.loads(response.headers["Decima-Stats"])["samples"] == 6
 
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from harness import metrics, open_socket, send, stays, wait_until
+from harness import SLOW, metrics, open_socket, send, stays, wait_until
 from otlp_messages import PERIOD, cpu_message
 
 QUERY = "/api/v1/query?query=%7B%7D&report=collapsed"
@@ -93,10 +93,10 @@ def test_a_query_past_its_timeout_is_cancelled_in_postgresql_too(filled):
     with no_query_ends(filled):
         for path in (QUERY, "/api/v1/labels?match[]=%7B%7D", "/api/v1/series",
                      "/api/v1/query_range?query=%7B%7D"):
-            status, kind, error = rejection(quick.get(path, timeout=30))
+            status, kind, error = rejection(quick.get(path))
             assert (status, kind) == (503, "timeout"), error
             assert "longer than 700 ms" in error and "--query-timeout" in error
-        status, kind, error = rejection(filled.querier.get(QUERY + "&timeout=300ms", timeout=30))
+        status, kind, error = rejection(filled.querier.get(QUERY + "&timeout=300ms"))
         assert (status, kind) == (503, "timeout") and "longer than 300 ms" in error
         wait_until(lambda: waiting_backends(filled) == 0, what="no query in PostgreSQL")
     assert quick.get(QUERY + "&timeout=1h")[0] == 200
@@ -112,18 +112,17 @@ def test_an_invalid_timeout_is_400(filled, timeout):
 def test_healthy_responds_under_50_slow_queries(filled, figure):
     with concurrent.futures.ThreadPoolExecutor(50) as pool:
         with no_query_ends(filled):
-            pending = [pool.submit(filled.querier.get, QUERY, timeout=90) for _ in range(50)]
+            pending = [pool.submit(filled.querier.get, QUERY, timeout=300) for _ in range(50)]
             wait_until(lambda: metrics(filled.querier)["decima_querier_queries_in_flight"] == 50,
                        what="50 queries")
             slowest = 0
             for _ in range(30):
                 began = time.monotonic()
-                assert filled.querier.get("/healthy", timeout=30)[0] == 200
+                assert filled.querier.get("/healthy")[0] == 200
                 slowest = max(slowest, time.monotonic() - began)
-            assert slowest < 1
+            assert slowest < SLOW * 1
             # A query that gets no slot within 10 s is rejected.
-            wait_until(lambda: sum(one.done() for one in pending) == 42, deadline=60,
-                       what="42 rejected queries")
+            wait_until(lambda: sum(one.done() for one in pending) == 42, what="42 rejected queries")
         responses = [one.result() for one in pending]
     figure(f"/healthy under 50 slow queries: {slowest * 1000:.1f} ms at worst of 30")
     assert sum(status == 200 for status, _ in responses) == 8
@@ -178,7 +177,7 @@ def test_an_expression_that_backtracks_exponentially_ends_within_10_s(filled, ex
     status, body = filled.api("query", query=selector, report="table")
     took = time.monotonic() - began
 
-    assert took < 10
+    assert took < SLOW * 10
     if status != 200:  # the matcher can evaluate some of them in time
         assert rejection((status, body))[:2] == (422, "execution")
 
@@ -248,14 +247,14 @@ def test_a_thousand_idle_connections_and_slow_clients_do_not_block_other_clients
                 connections.append(open_socket(filled.querier))
                 if i % 10 == 0:
                     connections[-1].sendall(b"GET /api/v1/query?query=%7B%7D")  # cut short
-        wait_until(lambda: filled.querier.get("/healthy", timeout=30)[0] == 200, what="healthy")
+        wait_until(lambda: filled.querier.get("/healthy")[0] == 200, what="healthy")
         slowest = 0
         for _ in range(20):
             began = time.monotonic()
-            assert filled.querier.get("/healthy", timeout=30)[0] == 200
+            assert filled.querier.get("/healthy")[0] == 200
             slowest = max(slowest, time.monotonic() - began)
             assert filled.total("{}") == 4 * PERIOD
-        assert slowest < 1
+        assert slowest < SLOW * 1
         values = metrics(filled.querier)
         assert values["decima_http_evictions_total"] > 500
         assert values["decima_http_connections"] <= 256

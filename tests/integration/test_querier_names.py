@@ -11,7 +11,7 @@ import urllib.parse
 
 import pytest
 
-from harness import metrics, send, wait_until
+from harness import SLOW, metrics, send, wait_until
 from named_querier import (  # filled: a fixture that named() uses
     ALPHA, BETA, LEAF, MAIN, OF_ALPHA, OF_BETA, PLAIN, STEP, WORK, Named, filled)
 from otlp_messages import PERIOD
@@ -132,8 +132,9 @@ def test_late_debug_info_symbolizes_addresses_that_were_requested_before(named):
     for address in (0x10, 0x20):
         named.fake.name(BETA, address, MAIN)
 
-    wait_until(lambda: "main;beta+0x1000" in named.stacks('{comm="beta"}'), 60, "functions of beta")
-    assert time.monotonic() - uploaded < 10
+    wait_until(lambda: "main;beta+0x1000" in named.stacks('{comm="beta"}'),
+               what="functions of beta")
+    assert time.monotonic() - uploaded < SLOW * 10
 
 
 def test_a_better_debug_file_replaces_functions_in_a_warm_cache(named):
@@ -143,7 +144,7 @@ def test_a_better_debug_file_replaces_functions_in_a_warm_cache(named):
 
     wait_until(lambda: named.stacks('{comm="alpha"}') == {
         "better_10;better_1000": 3, "better_10;better_1004": 2, "better_20;better_2000": 1},
-        60, "the better functions")
+        what="the better functions")
 
 
 def test_many_concurrent_queries_are_all_symbolized(named):
@@ -179,7 +180,7 @@ def test_if_the_symbolizer_fails_results_have_addresses_and_a_warning(named, moo
     assert values['decima_querier_errors_total{type="timeout"}'] == 0
 
     named.fake.mood = "well"
-    wait_until(named.is_named, 60, "a retried request")
+    wait_until(named.is_named, what="a retried request")
     assert "warnings" not in named.json("table")
 
 
@@ -204,7 +205,7 @@ def test_cached_functions_stay_while_the_symbolizer_fails(named):
     assert named.is_named()
     named.fake.mood = "error"
     assert named.stacks() == OF_ALPHA | OF_BETA
-    wait_until(lambda: named.json("table").get("warnings"), 60, "a warning of the failure")
+    wait_until(lambda: named.json("table").get("warnings"), what="a warning of the failure")
     assert named.stacks('{comm="alpha"}') == OF_ALPHA
 
 
@@ -226,7 +227,7 @@ def test_if_a_client_disconnects_its_symbolize_request_is_cancelled(named):
     client.close()
 
     wait_until(lambda: metrics(named.querier)['decima_querier_errors_total{type="canceled"}'] == 1,
-               60, "a cancelled query")
+               what="a cancelled query")
     named.fake.mood = "well"
     assert named.is_named()
 

@@ -235,12 +235,12 @@ class Spooling:
         def enough():
             stacks(self.cell, "deep", 0.2)
             return len(self.files()) >= count
-        wait_until(enough, 60, f"{count} batches")
+        wait_until(enough, what=f"{count} batches")
 
     def connect(self):
         """Start the next agent, with the right Kafka address."""
         self.launch()
-        self.agent.wait_ready(self.agent.ready, 30)
+        self.agent.wait_ready(self.agent.ready)
 
     def launch(self):
         self.agent.kill()
@@ -257,7 +257,7 @@ def test_the_oldest_batches_of_a_full_spool_are_lost_as_spool_full(cell, moves, 
                         metadata_external_labels=labels)
     with moves("agent.spool_full", spooling.agent, told=spooling.reported):
         wait_until(lambda: stacks(cell, "deep", 0.1, count=20) or metrics(spooling.agent)[
-            'decima_agent_spool_lost_batches_total{reason="spool_full"}'], 60, "a lost batch")
+            'decima_agent_spool_lost_batches_total{reason="spool_full"}'], what="a lost batch")
         assert sum(f.stat().st_size for f in spooling.files()) <= 4 << 20
         spooling.connect()
         stacks(cell, "deep", 1)
@@ -299,7 +299,7 @@ def test_a_batch_that_cannot_be_read_is_overtaken_and_sent_later(cell, tmp_path)
     left = {f.name for f in spooling.files()[1:]}
 
     spooling.launch()
-    wait_until(lambda: not left & {f.name for f in spooling.files()}, 60, "younger ones sent")
+    wait_until(lambda: not left & {f.name for f in spooling.files()}, what="younger ones sent")
     wait_until(lambda: b"1 batches of the spool cannot be read" in
                spooling.agent.get("/ready")[1], what="not ready")
 
@@ -325,7 +325,7 @@ def test_a_batch_that_kafka_rejects_is_lost_as_spool_refused(cell, moves, tmp_pa
 
         with moves("agent.spool_refused", agent, told=of_node(small, "refused")):
             stacks(small, "deep", 1)
-            wait_until(lambda: list((tmp_path / "spool").glob("*.bad")), 30, "a file *.bad")
+            wait_until(lambda: list((tmp_path / "spool").glob("*.bad")), what="a file *.bad")
             larger = ConfigResource(ConfigResource.Type.TOPIC, small.topic,
                                     set_config={"max.message.bytes": "1048588"})
             admin.alter_configs([larger])[larger].result()
@@ -356,7 +356,7 @@ def test_a_batch_that_a_full_disk_rejects_is_lost_as_spool_write(cell, moves, sm
             return metrics(agent)["decima_agent_samples_unspooled_total"]
 
     with moves("agent.spool_write", agent, told=of_node(cell, "disk")):
-        wait_until(lambda: stacks(cell, "deep", 0.1) or fill(), 60, "a batch that does not fit")
+        wait_until(lambda: stacks(cell, "deep", 0.1) or fill(), what="a batch that does not fit")
         ballast.unlink()
         stacks(cell, "deep", 1)
 

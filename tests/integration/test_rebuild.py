@@ -84,7 +84,7 @@ def until_settled(address, end):
             offsets = db.execute(OFFSETS).fetchall()
             assert sum(offset for _, offset in offsets) == end, offsets
             return db.execute(UNMERGED, (before_ms,)).fetchone() == (0,)
-    wait_until(is_settled, 90, "all stored, compacted and rolled up")
+    wait_until(is_settled, what="all stored, compacted and rolled up")
 
 
 def drop_and_create(cell, name):
@@ -97,7 +97,7 @@ def drop_and_create(cell, name):
 def query_results(cell, address):
     cell.querier.kill()
     cell.querier.launch({"DECIMA_POSTGRES": address})
-    cell.querier.wait_ready(cell.querier.ready, 30)
+    cell.querier.wait_ready(cell.querier.ready)
     now = int(time.time())
     window = {"start": now - 70 * 3600, "end": now - now % 3600 + 3600}
     return [cell.collapsed("{}", **window, group_by=by) for by in ("", "comm,node", "pid")]
@@ -144,7 +144,7 @@ def rebuild(cell, address, flags, end):
         point = failpoint.partition("=")[0]
         died.append(cell.service("ingester", f"anew-{point}", flags | {"failpoints": failpoint}))
         died[-1].launch({"DECIMA_POSTGRES": address})
-        wait_until(lambda: not died[-1].alive(), 60, f"the ingester dead {point}")
+        wait_until(lambda: not died[-1].alive(), what=f"the ingester dead {point}")
     for ingester in died:
         ingester.flags["failpoints"] = ""
         ingester.launch({"DECIMA_POSTGRES": address})
@@ -159,7 +159,7 @@ def test_the_comparison_of_rows_finds_damaged_rows(servers, protos):
         sent = list(messages(protos, random.Random(9)))
         cell.produce_all(sent)
         until_settled(cell.postgres_address, len(sent))
-        wait_until(lambda: cell.rows("SELECT 1 FROM rollup WHERE kind = 4"), 60, "sums of a day")
+        wait_until(lambda: cell.rows("SELECT 1 FROM rollup WHERE kind = 4"), what="sums of a day")
         cell.ingester.stop()
 
         with cell.connect() as db:

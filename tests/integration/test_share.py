@@ -45,7 +45,7 @@ def open_url(url, body=None, kind="application/json"):
     """(status, headers, body) without following redirects."""
     request = urllib.request.Request(url, data=body, headers={"Content-Type": kind})
     try:
-        response = urllib.request.build_opener(Straight).open(request, timeout=60)
+        response = urllib.request.build_opener(Straight).open(request, timeout=180)
     except urllib.error.HTTPError as error:
         response = error
     with response:

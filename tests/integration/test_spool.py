@@ -51,7 +51,7 @@ class Feed:
             assert set(found) == set(wanted), f"missing: {sorted(set(wanted) - set(found))}"
             return True
 
-        wait_until(each_once, 90, f"{last} batches")
+        wait_until(each_once, what=f"{last} batches")
         assert self.numbers() == wanted
 
 

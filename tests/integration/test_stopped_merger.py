@@ -39,15 +39,15 @@ def test_rows_of_a_stopped_compaction_are_compacted_once_by_others(servers, prot
         cell.produce_all((cpu_message(protos, comm, TICKS, at_ms=now_ms - ages[n % 3], pid=n),
                           {"partition": n % 4}) for n in range(10) for comm in COMMS)
         total = 10 * len(COMMS) * sum(TICKS.values())
-        wait_until(lambda: cell.samples() == total, 60, what="all is stored")
+        wait_until(lambda: cell.samples() == total, what="all is stored")
 
         table, waiting = PLACES[point]
         waiting = waiting.format(over=now_ms - 2 * HOUR_MS + 1)
         stopped = cell.service("ingester", "stopped", {
             "compaction-age": "100ms", "failpoints": f"{point}=stop"})
         stopped.launch({"DECIMA_POSTGRES": cell.postgres_address})
-        wait_until(lambda: f"name={point} action=stop" in stopped.last_words(50), 60,
-                   "the failpoint")
+        wait_until(lambda: f"name={point} action=stop" in stopped.last_words(50),
+                   what="the failpoint")
         began = time.monotonic()
         others = [cell.service("ingester", f"other-{n}", {"compaction-age": "100ms"})
                   for n in range(2)]
@@ -60,7 +60,7 @@ def test_rows_of_a_stopped_compaction_are_compacted_once_by_others(servers, prot
             (free,), = cell.rows(f"SELECT count(*) FROM (SELECT FROM {table} WHERE "
                                  + waiting.partition("WHERE")[2] + " FOR UPDATE SKIP LOCKED) t")
             return left > 0 and free == 0
-        wait_until(are_others_blocked, 60, "the unlocked rows compacted", every=0.05)
+        wait_until(are_others_blocked, what="the unlocked rows compacted", every=0.05)
         locked = cell.rows(waiting)[0][0]
         wait_until(lambda: cell.rows(waiting) == [(0,)],
                    COPY_BOUND_S if point == "in-copy" else BOUND_S,
@@ -68,13 +68,13 @@ def test_rows_of_a_stopped_compaction_are_compacted_once_by_others(servers, prot
         took = time.monotonic() - began
 
         os.close(stopped.send(signal.SIGCONT))
-        wait_until(lambda: metrics(stopped)["decima_ingester_compaction_errors_total"] == 1, 60,
-                   "a counted error")
+        wait_until(lambda: metrics(stopped)["decima_ingester_compaction_errors_total"] == 1,
+                   what="a counted error")
         cell.produce_all((cpu_message(protos, comm, TICKS, at_ms=now_ms - 2 * HOUR_MS, pid=99), {})
                          for comm in COMMS)
         total += len(COMMS) * sum(TICKS.values())
         wait_until(lambda: cell.samples() == total and cell.rows(waiting) == [(0,)]
-                   and cell.rows(WAITING) == [(0,)], 60, "further rows stored and compacted")
+                   and cell.rows(WAITING) == [(0,)], what="further rows stored and compacted")
 
         with cell.connect() as db:
             faults, compared = merge_faults(db)

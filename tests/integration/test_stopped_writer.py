@@ -33,8 +33,8 @@ def test_a_writer_stopped_in_its_copy_is_terminated_by_another_ingester(cell, pr
     assert cell.ingester.alive()
     assert "terminated connections of stuck writers" in cell.ingester.last_words(50)
     os.close(stopped.send(signal.SIGCONT))
-    wait_until(lambda: metrics(stopped)["decima_ingester_partitions_assigned"] == 2, 60,
-               "two partitions again")
+    wait_until(lambda: metrics(stopped)["decima_ingester_partitions_assigned"] == 2,
+               what="two partitions again")
     send(cell, protos, 8)
-    wait_until(lambda: cell.total('{comm="stopped"}') == 2 * 16 * 52_631_578, 60,
-               "all stored, once")
+    wait_until(lambda: cell.total('{comm="stopped"}') == 2 * 16 * 52_631_578,
+               what="all stored, once")

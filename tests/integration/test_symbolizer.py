@@ -60,10 +60,10 @@ def test_a_late_debug_file_is_used_within_ten_seconds(pair, program):
     assert function(symbolizer, small.id, small.outer) == NO_FILE
 
     upload(debuginfo, small.id, small.symbols, "?rank=symtab")
-    wait_until(lambda: function(symbolizer, small.id, small.outer) == OUTER, 10, "late symbols")
+    wait_until(lambda: function(symbolizer, small.id, small.outer) == OUTER, what="late symbols")
     better = upload(debuginfo, small.id, small.debug)
 
-    wait_until(lambda: ask(symbolizer, small.id, 1)["generation"] == better, 10, "a better file")
+    wait_until(lambda: ask(symbolizer, small.id, 1)["generation"] == better, what="a better file")
     assert works(symbolizer) == {"absent": 1, "built": 2}
 
 
@@ -167,7 +167,7 @@ def test_an_unusable_table_is_built_again(known, place):
     table.write_bytes(image)
 
     symbolizer.launch()
-    symbolizer.wait_ready(symbolizer.ready, 30)
+    symbolizer.wait_ready(symbolizer.ready)
 
     assert ask(symbolizer, small.id, small.outer) == before
     assert works(symbolizer) == {"built": 1}
@@ -181,7 +181,7 @@ def test_a_table_outlives_its_process_and_needs_no_server(known, pair):
     pair[0].kill()
 
     symbolizer.launch()
-    symbolizer.wait_ready(symbolizer.ready, 30)
+    symbolizer.wait_ready(symbolizer.ready)
 
     assert ask(symbolizer, small.id, small.outer) == before
     assert works(symbolizer) == {}

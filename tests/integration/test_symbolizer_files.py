@@ -37,7 +37,7 @@ class Debuginfod(Process):
     def has(self, build_id):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with contextlib.suppress(OSError):
-            with opener.open(f"{self.url}/buildid/{build_id}/debuginfo", timeout=10):
+            with opener.open(f"{self.url}/buildid/{build_id}/debuginfo", timeout=180):
                 return True
         return False
 
@@ -49,7 +49,7 @@ def test_a_file_of_a_foreign_debuginfod_is_requested_once(fleet, start, program,
     shutil.copy(small.whole, tmp_path / "programs")
     debuginfod = Debuginfod(fleet, tmp_path / "programs", tmp_path / "state")
     try:
-        wait_until(lambda: debuginfod.has(small.id), 60, "debuginfod's scan of its directory")
+        wait_until(lambda: debuginfod.has(small.id), what="debuginfod's scan of its directory")
         ours = start("debuginfo")
         symbolizer = start("symbolizer", debuginfod_urls=f"{ours.url}, {debuginfod.url}/")
 
@@ -64,8 +64,8 @@ def test_a_file_of_a_foreign_debuginfod_is_requested_once(fleet, start, program,
         absent = function(symbolizer, other.id, other.outer)
         upload(ours, other.id, other.debug)
 
-        wait_until(lambda: function(symbolizer, other.id, other.outer) == OUTER, 10,
-                   "late debug info in our service beside a foreign server")
+        wait_until(lambda: function(symbolizer, other.id, other.outer) == OUTER,
+                   what="late debug info in our service beside a foreign server")
         assert first == second and first["generation"] == 0
         assert first["locations"][0]["lines"][-1]["function"] == OUTER
         assert absent == NO_FILE
@@ -169,7 +169,7 @@ def test_if_debuginfod_hangs_addresses_are_pending(start, silent):
     assert function(symbolizer, "c0ffee00", 1) == PENDING
     assert function(symbolizer, "c0ffee01", 1) == PENDING
     symbolizer.send(signal.SIGTERM)
-    wait_until(lambda: not symbolizer.alive(), 20, "the end while a worker hangs")
+    wait_until(lambda: not symbolizer.alive(), what="the end while a worker hangs")
     assert symbolizer.exit_code() == 0, symbolizer.last_words()
 
 
@@ -193,7 +193,7 @@ def test_a_foreign_server_that_hangs_does_not_delay_files_of_ours(start, silent,
     absent = [f"{number:040x}" for number in range(20)]
     for build_id in absent:
         assert function(symbolizer, build_id, 1) == PENDING
-    wait_until(lambda: works(symbolizer).get("unavailable", 0) >= 20, 150, "20 unavailable files")
+    wait_until(lambda: works(symbolizer).get("unavailable", 0) >= 20, what="20 unavailable files")
 
     assert function(symbolizer, small.id, small.outer) == OUTER
     assert [function(symbolizer, build_id, 1) for build_id in absent] == [UNAVAILABLE] * 20
@@ -211,14 +211,14 @@ def test_a_worker_that_dies_is_replaced(start, silent, serve, program):
     client = threading.Thread(
         target=lambda: results.append(function(symbolizer, small.id, small.outer)))
     client.start()
-    worker, = wait_until(lambda: children(symbolizer.pid()), 30, "a worker at work")
+    worker, = wait_until(lambda: children(symbolizer.pid()), what="a worker at work")
 
     os.kill(worker, signal.SIGKILL)
 
     client.join()
     assert results == [UNAVAILABLE]
     assert works(symbolizer) == {"crashed": 1}
-    wait_until(lambda: metrics(symbolizer), 10, "metrics after the crash")
+    wait_until(lambda: metrics(symbolizer), what="metrics after the crash")
 
 
 def test_if_a_server_refuses_connections_files_are_unavailable(start, program):

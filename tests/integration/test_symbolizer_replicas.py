@@ -19,7 +19,7 @@ def replicas(fleet, start, program):
     """Two symbolizers on one debuginfo service and one Redis, and a program that is uploaded."""
     if not fleet.redis.alive():
         fleet.redis.launch()
-    fleet.redis.wait_ready(fleet.redis.ready, 30)
+    fleet.redis.wait_ready(fleet.redis.ready)
     debuginfo, small = start("debuginfo"), program()
     upload(debuginfo, small.id, small.debug)
     made = [start("symbolizer", debuginfod_urls=debuginfo.url, redis=fleet.redis.address())
@@ -35,7 +35,7 @@ def test_a_replica_uses_the_results_of_another_without_a_build(replicas):
     one, other, small = replicas
     places = [small.outer, 1, small.outer + 1]
     first = ask(one, small.id, *places)
-    wait_until(lambda: put_in_redis(one) >= 3, 60, "the results in Redis")
+    wait_until(lambda: put_in_redis(one) >= 3, what="the results in Redis")
 
     assert ask(other, small.id, *places) == first
     assert shared(other) == 1 and works(other) == {} and works(one) == {"built": 1}
@@ -64,7 +64,7 @@ def test_all_replicas_use_a_better_file_even_with_warm_caches(replicas, program)
     debuginfo = types.SimpleNamespace(url=one.flags["debuginfod-urls"])
     upload(debuginfo, late.id, late.symbols, "?rank=symtab")
     plain = ask(one, late.id, late.outer)
-    wait_until(lambda: put_in_redis(one) >= 3, 60, "the result in Redis")
+    wait_until(lambda: put_in_redis(one) >= 3, what="the result in Redis")
     assert ask(other, late.id, late.outer) == plain and shared(other) == 1
     assert plain["locations"][0]["lines"][-1]["line"] == 0
 
@@ -72,7 +72,7 @@ def test_all_replicas_use_a_better_file_even_with_warm_caches(replicas, program)
 
     for service in (one, other):
         better = wait_until(lambda s=service: (result := ask(s, late.id, late.outer))["generation"]
-                            == generation and result, 10, "functions of the better file")
+                            == generation and result, what="functions of the better file")
         assert better["locations"][0]["lines"][-1]["line"] in (8, 9, 10)
 
 
@@ -80,7 +80,7 @@ def test_all_replicas_use_a_better_file_even_with_warm_caches(replicas, program)
 def test_without_redis_addresses_are_still_symbolized(fleet, replicas, program, number):
     one, other, small = replicas
     ask(one, small.id, small.outer)
-    wait_until(lambda: put_in_redis(one) >= 1, 60, "a result in Redis")
+    wait_until(lambda: put_in_redis(one) >= 1, what="a result in Redis")
 
     fleet.redis.send(number)
     try:
@@ -90,9 +90,9 @@ def test_without_redis_addresses_are_still_symbolized(fleet, replicas, program, 
         assert metrics(other)['decima_symbolizer_redis_lookups_total{outcome="failed"}'] == 1
     finally:
         fleet.redis.send(signal.SIGCONT)
-    wait_until(fleet.redis.launch if number == signal.SIGKILL else fleet.redis.ready, 30, "Redis")
-    fleet.redis.wait_ready(fleet.redis.ready, 30)
+    wait_until(fleet.redis.launch if number == signal.SIGKILL else fleet.redis.ready, what="Redis")
+    fleet.redis.wait_ready(fleet.redis.ready)
     before = put_in_redis(other)
     addresses = iter(range(small.outer, small.outer + 10_000))
-    wait_until(lambda: ask(other, small.id, next(addresses)) and put_in_redis(other) > before, 60,
-               "Redis is used again")
+    wait_until(lambda: ask(other, small.id, next(addresses)) and put_in_redis(other) > before,
+               what="Redis is used again")

@@ -11,7 +11,7 @@ import pytest
 
 from harness import metrics, wait_until
 from unwind_agents import (  # fleet: a fixture that start() uses
-    DEADLINE, Program, builders_of, builds, fleet, loads, outcomes, program, samples_lost,
+    Program, builders_of, builds, fleet, loads, outcomes, program, samples_lost,
     start)
 
 pytestmark = pytest.mark.machine
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.machine
 def test_a_killed_builder_is_restarted(start, program):
     agent = start()
     program.sampled_by(agent)
-    wait_until(lambda: builders_of(agent), DEADLINE, "a builder")
+    wait_until(lambda: builders_of(agent), what="a builder")
     before = metrics(agent)
     for pid in builders_of(agent):
         os.kill(pid, signal.SIGKILL)
@@ -38,26 +38,26 @@ def test_a_killed_builder_is_restarted(start, program):
 def test_while_a_builder_hangs_sampling_continues(start, program):
     agent = start()
     program.sampled_by(agent)
-    wait_until(lambda: builders_of(agent), DEADLINE, "a builder")
+    wait_until(lambda: builders_of(agent), what="a builder")
     pid = builders_of(agent)[0]
     os.kill(pid, signal.SIGSTOP)
     other = Program(program.path.parent, "waits")
     with other.running():
-        wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_waiting"] >= 1, DEADLINE,
-                   "a waiting table")
+        wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_waiting"] >= 1,
+                   what="a waiting table")
         sampled = metrics(agent)["decima_agent_samples_total"]
         wait_until(lambda: metrics(agent)["decima_agent_samples_total"] >= sampled + 40,
-                   DEADLINE, "40 samples meanwhile")
+                   what="40 samples meanwhile")
         assert samples_lost(agent) == 0
         assert loads(agent, other) == 0
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: loads(agent, other), DEADLINE, "the table of another builder")
+        wait_until(lambda: loads(agent, other), what="the table of another builder")
 
 
 def test_the_builder_is_sandboxed_and_ends_with_its_agent(start, program):
     agent = start()
     program.sampled_by(agent)
-    wait_until(lambda: builders_of(agent), DEADLINE, "a builder")
+    wait_until(lambda: builders_of(agent), what="a builder")
     pid = builders_of(agent)[0]
 
     assert int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[16]) == 10
@@ -71,7 +71,7 @@ def test_the_builder_is_sandboxed_and_ends_with_its_agent(start, program):
         assert re.search(f"^{line}$", status, re.MULTILINE), line
     assert metrics(agent)['decima_sandbox_ends_total{reason="forbidden_call"}'] == 0
     agent.kill()
-    wait_until(lambda: not Path(f"/proc/{pid}").exists(), DEADLINE, "the builder's end")
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), what="the builder's end")
 
 
 def test_a_program_without_a_build_id_has_a_table(start, program):

@@ -6,7 +6,7 @@ import pytest
 
 from harness import metrics, wait_until
 from unwind_agents import (  # fleet: a fixture that start() uses
-    DEADLINE, Program, builds, cached, fleet, program, start, troubles)
+    Program, builds, cached, fleet, program, start, troubles)
 
 pytestmark = pytest.mark.machine
 
@@ -81,8 +81,8 @@ def test_the_cache_is_bounded_and_evicts_the_oldest_files(start, fleet, tmp_path
     directory = state / "unwind"
     assert sum(f.stat().st_size for f in directory.iterdir()) <= 256 << 10
     assert cached(agent, programs[0]) is None
-    wait_until(lambda: metrics(agent)["decima_agent_unwind_cache_removed_total"] >= 1, DEADLINE,
-               "a counted removal")
+    wait_until(lambda: metrics(agent)["decima_agent_unwind_cache_removed_total"] >= 1,
+               what="a counted removal")
 
 
 @pytest.fixture
@@ -102,8 +102,8 @@ def test_on_a_full_disk_tables_are_built_and_not_cached(start, program, full_dis
     agent = start(state_directory=full_disk)
     program.sampled_by(agent)
 
-    wait_until(lambda: metrics(agent)["decima_agent_unwind_cache_left_out_total"] >= 1, DEADLINE,
-               "a counted table")
+    wait_until(lambda: metrics(agent)["decima_agent_unwind_cache_left_out_total"] >= 1,
+               what="a counted table")
     assert cached(agent, program) is None
     assert not list((full_disk / "unwind").glob("*.tmp"))
 
@@ -115,5 +115,5 @@ def test_a_failed_write_to_the_cache_is_counted(start, program, fleet):
     agent = start(state_directory=state)
     program.sampled_by(agent)
 
-    wait_until(lambda: troubles(agent, "write") >= 1, DEADLINE, "a counted error")
+    wait_until(lambda: troubles(agent, "write") >= 1, what="a counted error")
     assert cached(agent, program) is None

@@ -13,7 +13,7 @@ import pytest
 
 from harness import metrics, wait_until
 from unwind_agents import (  # fleet: a fixture that start() uses
-    CHAIN, DEADLINE, Program, fleet, loads, outcomes, program, samples_lost, stacks, start)
+    CHAIN, Program, fleet, loads, outcomes, program, samples_lost, stacks, start)
 
 pytestmark = pytest.mark.machine
 
@@ -22,13 +22,13 @@ def test_code_without_frame_pointers_is_unwound_to_its_root(start, program, prot
     profiles = tmp_path / "profiles"
     agent = start(local_store_directory=profiles)
     with program.running():
-        wait_until(lambda: loads(agent, program), DEADLINE, "the program's table")
+        wait_until(lambda: loads(agent, program), what="the program's table")
         before = len(list(profiles.glob("*.pb.gz")))
-        wait_until(lambda: len(list(profiles.glob("*.pb.gz"))) >= before + 3, DEADLINE,
-                   "the profiles from before the table")
+        wait_until(lambda: len(list(profiles.glob("*.pb.gz"))) >= before + 3,
+                   what="the profiles from before the table")
         for path in profiles.glob("*.pb.gz"):
             path.unlink()
-        wait_until(lambda: len(stacks(profiles, protos, program)) >= 100, DEADLINE, "samples",
+        wait_until(lambda: len(stacks(profiles, protos, program)) >= 100, what="samples",
                    every=1)
     agent.stop()
 
@@ -58,7 +58,7 @@ def test_a_file_without_a_table_is_counted_by_its_reason_once(start, program):
     agent = start()
     process = subprocess.Popen([sys.executable, "-c", MAPS_IT, alien.path])
     try:
-        wait_until(lambda: outcomes(agent).get("wrong_machine"), DEADLINE, "the counter")
+        wait_until(lambda: outcomes(agent).get("wrong_machine"), what="the counter")
         program.sampled_by(agent)  # while the other program is still sampled
     finally:
         process.kill()
@@ -72,14 +72,14 @@ def test_a_program_that_is_deleted_while_it_runs_is_built(start, program):
     agent = start()
     with program.running():
         program.path.unlink()
-        wait_until(lambda: loads(agent, program), DEADLINE, "the program's table")
+        wait_until(lambda: loads(agent, program), what="the program's table")
 
 
 def test_a_program_that_ran_before_the_agent_is_built(start, program):
     with program.running():
         program.path.unlink()
         agent = start()
-        wait_until(lambda: loads(agent, program), DEADLINE, "the program's table")
+        wait_until(lambda: loads(agent, program), what="the program's table")
 
 
 # the kernel's memory
@@ -111,8 +111,8 @@ def test_tables_are_evicted_by_their_last_sample_and_loaded_again(start, tmp_pat
     assert left(first)
     first.sampled_by(agent)  # once more
 
-    wait_until(lambda: metrics(agent)["decima_agent_unwind_table_evictions_total"] >= 5, DEADLINE,
-               "5 counted evictions")
+    wait_until(lambda: metrics(agent)["decima_agent_unwind_table_evictions_total"] >= 5,
+               what="5 counted evictions")
     assert max(most) <= 32 << 20
     assert metrics(agent)["decima_agent_unwind_map_bytes"] <= 32 << 20
     assert samples_lost(agent) == 0
@@ -124,10 +124,10 @@ def test_a_table_larger_than_the_bound_is_rejected_and_evicts_no_table(start, tm
     program.sampled_by(agent)
     with huge.running():
         wait_until(lambda: f'"no room for an unwind table" build_id={huge.id}' in
-                   agent.log_file.read_text(), DEADLINE, "the rejection")
+                   agent.log_file.read_text(), what="the rejection")
 
-    wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_refused_total"] >= 1, DEADLINE,
-               "it is counted")
+    wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_refused_total"] >= 1,
+               what="it is counted")
     assert loads(agent, huge) == 0
 
 
@@ -152,13 +152,13 @@ def test_processes_are_found_while_they_run_and_not_when_they_ended(start, progr
     crowd = [subprocess.Popen([program.path]) for _ in range(20)]
     pids = {process.pid for process in crowd}
     try:
-        wait_until(lambda: listed(agent) >= pids, DEADLINE, "all processes listed")
+        wait_until(lambda: listed(agent) >= pids, what="all processes listed")
     finally:
         for process in crowd:
             process.kill()
             process.wait()
 
-    wait_until(lambda: not listed(agent) & pids, DEADLINE, "no process listed")
+    wait_until(lambda: not listed(agent) & pids, what="no process listed")
 
 
 def test_a_storm_of_short_processes_leaves_nothing_behind(start):
@@ -167,7 +167,7 @@ def test_a_storm_of_short_processes_leaves_nothing_behind(start):
     printed = json.loads(subprocess.run([spawn, "10", "300", "sh", "-c", "true"], check=True,
                                      timeout=300, stdout=subprocess.PIPE).stdout)
     pids = {child[0] for child in printed["children"]}
-    wait_until(lambda: not listed(agent) & pids, DEADLINE, "no process listed")
+    wait_until(lambda: not listed(agent) & pids, what="no process listed")
 
     after = metrics(agent)
     assert len(pids) >= 500
@@ -209,10 +209,10 @@ def test_libraries_loaded_and_unloaded_leave_no_lists_behind(start, tmp_path):
     process = subprocess.Popen([path] + [str(made.path) for made in libraries])
     try:
         for made in libraries:
-            wait_until(lambda made=made: loads(agent, made), DEADLINE, "the program's table")
+            wait_until(lambda made=made: loads(agent, made), what="the program's table")
         written = metrics(agent)["decima_agent_unwind_lists_written_total"]
         wait_until(lambda: metrics(agent)["decima_agent_unwind_lists_written_total"] >=
-                   written + 20, DEADLINE, "20 more lists written")
+                   written + 20, what="20 more lists written")
         assert process.poll() is None
     finally:
         process.kill()

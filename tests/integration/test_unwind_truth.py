@@ -68,7 +68,7 @@ def capture(out, *command, **options):
 def attached(out, pid):
     """Record a running process and the children that it makes meanwhile."""
     recorder = subprocess.Popen(perf(out, "-p", pid), stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: out.exists() and out.stat().st_size > 0, 30, "perf's file")
+    wait_until(lambda: out.exists() and out.stat().st_size > 0, what="perf's file")
     time.sleep(0.5)  # perf attaches after it has opened its file
     try:
         yield

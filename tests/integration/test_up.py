@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import ROOT, wait_until
+from harness import ROOT, SLOW, wait_until
 from local.process import Process
 
 NAMES = ("postgres", "redis", "kafka", "ingester", "debuginfo", "symbolizer", "querier", "agent")
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.machine
 def stack(action, run_dir):
     return subprocess.run([sys.executable, ROOT / "tools" / "stack.py", action,
                            "--run-dir", run_dir], capture_output=True, text=True, check=False,
-                          stdin=subprocess.DEVNULL, timeout=300)
+                          stdin=subprocess.DEVNULL, timeout=900)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_up_ends_with_this_machines_profile(up):
     assert "this machine's profile has" in done.stdout
     assert f"Decima is up:      {environment(run_dir)['DECIMA_URL']}/" in done.stdout
     assert "ssh -L " in done.stdout
-    assert took < 60
+    assert took < SLOW * 60
 
 
 def test_the_environment_file_has_the_addresses(up):
@@ -66,11 +66,11 @@ def test_this_machines_profile_is_symbolized(up):
     url = f"{environment(up[0])['DECIMA_URL']}/api/v1/query?query=%7B%7D&report=table"
 
     def named():
-        with urllib.request.urlopen(url, timeout=60) as response:
+        with urllib.request.urlopen(url, timeout=180) as response:
             return json.load(response)["stats"]["symbols"]["symbolized"]
 
     # The programs of `make up` are built with debug info, and the agent uploads it.
-    wait_until(lambda: named() > 0, 100, "symbolized addresses")
+    wait_until(lambda: named() > 0, what="symbolized addresses")
 
 
 def test_the_agent_pins_its_counters_only_in_the_run_directory(up):
@@ -96,7 +96,7 @@ def test_the_debug_info_of_running_programs_is_stored(up):
                 return len(response.read()) > 1000
         return False
 
-    wait_until(is_stored, 100, "the agent's own lines")
+    wait_until(is_stored, what="the agent's own lines")
 
 
 def test_a_second_up_starts_dead_processes_and_leaves_the_others(up):
@@ -111,7 +111,7 @@ def test_a_second_up_starts_dead_processes_and_leaves_the_others(up):
     assert done.returncode == 0, done.stderr
     assert after["querier"] and after["querier"] != before["querier"]
     assert {**after, "querier": 0} == {**before, "querier": 0}
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < SLOW * 30
 
 
 def test_down_ends_all_processes(up):
@@ -124,4 +124,4 @@ def test_down_ends_all_processes(up):
     assert "killed" not in done.stdout, done.stdout
     assert not any(Process(run_dir, name).alive() for name in NAMES)
     assert not os.path.ismount(run_dir / "bpffs")
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < SLOW * 30

@@ -10,7 +10,7 @@ import pytest
 
 from harness import wait_until
 from uploads import (  # fleet: a fixture that start() uses
-    DEADLINE, Program, fleet, outcomes, run, start, told)
+    Program, fleet, outcomes, run, start, told)
 
 pytestmark = pytest.mark.machine
 
@@ -22,10 +22,10 @@ def test_a_program_that_ran_for_50_ms_is_symbolized_by_its_lines(start, tmp_path
 
     program.run()
 
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), what="the program's lines")
     assert f"build_id={program.id}" in service.log_file.read_text()
     assert service.get(f"/buildid/{program.id}/executable")[0] == 404  # not the code
-    wait_until(lambda: told(agent, program.id) == ["stored"], DEADLINE, "the agent's outcome")
+    wait_until(lambda: told(agent, program.id) == ["stored"], what="the agent's outcome")
     assert outcomes(agent)["stored"] >= 1
 
 
@@ -39,7 +39,7 @@ def test_a_program_deleted_right_after_its_exec_is_symbolized(start, tmp_path):
     program.path.unlink()
     assert running.wait(60) == 0
 
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), what="the program's lines")
 
 
 def test_gdb_gets_the_lines_of_a_stripped_program_from_the_upload(start, tmp_path):
@@ -47,7 +47,7 @@ def test_gdb_gets_the_lines_of_a_stripped_program_from_the_upload(start, tmp_pat
     agent = start("agent", debuginfo_url=service.url)
     program = Program(tmp_path / "a", "forgdb")
     program.run()
-    wait_until(lambda: told(agent, program.id) == ["stored"], DEADLINE, "the stored file")
+    wait_until(lambda: told(agent, program.id) == ["stored"], what="the stored file")
     stripped = tmp_path / "stripped"
     run("strip", "--strip-all", "-o", stripped, program.path)
     environment = {k: v for k, v in os.environ.items() if "proxy" not in k.lower()}
@@ -88,7 +88,7 @@ def test_a_stripped_programs_debug_file_is_found(start, tmp_path, place):
     try:
         start("agent", debuginfo_url=service.url)
         program.run()
-        wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
+        wait_until(lambda: program.is_named_by(service, tmp_path), what="the program's lines")
     finally:
         link.unlink()
         if place == "global":
@@ -108,8 +108,8 @@ def test_a_debug_file_of_another_build_is_not_used(start, tmp_path):
 
     program.run()
 
-    wait_until(lambda: service.get(f"/buildid/{program.id}/debuginfo")[0] == 200, DEADLINE,
-               "the program's own file")
+    wait_until(lambda: service.get(f"/buildid/{program.id}/debuginfo")[0] == 200,
+               what="the program's own file")
     assert service.get(f"/buildid/{program.id}/section/.dynsym")[0] == 200
     assert service.get(f"/buildid/{program.id}/section/.debug_info")[0] == 404
 
@@ -125,7 +125,7 @@ def test_in_another_root_the_debug_files_of_that_root_are_used(start, tmp_path):
 
     subprocess.run(["chroot", tmp_path / "root", "/inside", "1500"], check=True)
 
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), what="the program's lines")
 
 
 def test_the_common_file_of_dwz_is_uploaded_too(start, tmp_path):
@@ -149,5 +149,5 @@ def test_the_common_file_of_dwz_is_uploaded_too(start, tmp_path):
     programs[0].run()
 
     build_id = common.partition("Build ID:")[2].split()[0]
-    wait_until(lambda: service.get(f"/buildid/{build_id}/debuginfo")[0] == 200, DEADLINE,
-               "the common file")
+    wait_until(lambda: service.get(f"/buildid/{build_id}/debuginfo")[0] == 200,
+               what="the common file")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import metrics, wait_until
+from harness import DEADLINE, metrics, wait_until
 from local.services import Service
 from uploads import (  # fleet: a fixture that start() uses
-    DEADLINE, Program, fake_service, fleet, outcomes, start, told, uploaders_of)
+    Program, fake_service, fleet, outcomes, start, told, uploaders_of)
 
 pytestmark = pytest.mark.machine
 
@@ -22,10 +22,10 @@ def test_a_service_that_starts_later_gets_earlier_programs(start, fleet, tmp_pat
 
     program.run("1500")
     program.path.unlink()
-    wait_until(lambda: outcomes(agent, "retries").get("unreachable"), DEADLINE, "a failed attempt")
+    wait_until(lambda: outcomes(agent, "retries").get("unreachable"), what="a failed attempt")
     away.launch()
     try:
-        wait_until(lambda: program.is_named_by(away, tmp_path), DEADLINE, "the program's lines")
+        wait_until(lambda: program.is_named_by(away, tmp_path), what="the program's lines")
     finally:
         away.kill()
     assert told(agent, program.id)[-1] == "stored"
@@ -38,8 +38,8 @@ def test_two_agents_upload_a_build_once(start, tmp_path):
 
     program.run()
 
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
-    wait_until(lambda: all(told(a, program.id) for a in agents), DEADLINE, "two outcomes")
+    wait_until(lambda: program.is_named_by(service, tmp_path), what="the program's lines")
+    wait_until(lambda: all(told(a, program.id) for a in agents), what="two outcomes")
     assert service.log_file.read_text().count(f'"file stored" build_id={program.id}') == 1
     first = sorted(told(a, program.id)[0] for a in agents)
     assert first in (["already_stored", "stored"], ["in_progress", "stored"])
@@ -50,13 +50,13 @@ def test_after_a_restart_a_stored_file_is_not_sent_again(start, tmp_path):
     program = Program(tmp_path / "a", "again")
     first = start("agent", "first", debuginfo_url=service.url)
     program.run()
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), what="the program's lines")
     first.stop()
 
     second = start("agent", "second", debuginfo_url=service.url)
     program.run()
 
-    wait_until(lambda: told(second, program.id) == ["already_stored"], DEADLINE, "already_stored")
+    wait_until(lambda: told(second, program.id) == ["already_stored"], what="already_stored")
     assert re.search(rf"build_id={program.id} .* bytes=0 ", second.log_file.read_text())
 
 
@@ -76,7 +76,7 @@ def test_each_status_has_its_outcome_and_no_body_is_sent(start, tmp_path, status
         agent = start("agent", debuginfo_url=url)
         Program(tmp_path / "a", "answered").run()
 
-        wait_until(lambda: outcomes(agent, metric).get(outcome), DEADLINE, outcome)
+        wait_until(lambda: outcomes(agent, metric).get(outcome), what=outcome)
 
         assert metrics(agent)["decima_agent_debuginfo_bytes_total"] == 0
 
@@ -97,7 +97,7 @@ def test_an_upload_is_retried_after_retry_after(start, tmp_path):
     with fake_service(respond) as url:
         agent = start("agent", debuginfo_url=url)
         program.run()
-        wait_until(lambda: outcomes(agent).get("stored"), DEADLINE, "a stored file")
+        wait_until(lambda: outcomes(agent).get("stored"), what="a stored file")
 
     assert attempts[1] - attempts[0] >= 3
 
@@ -105,7 +105,7 @@ def test_an_upload_is_retried_after_retry_after(start, tmp_path):
 def test_sampling_continues_while_a_service_never_responds(start, tmp_path, protos):
     with fake_service(lambda put: time.sleep(DEADLINE)) as url:
         agent = start("agent", debuginfo_url=url)
-        wait_until(lambda: uploaders_of(agent), DEADLINE, "an upload hangs")
+        wait_until(lambda: uploaders_of(agent), what="an upload hangs")
         program = Program(tmp_path / "a", "sampled")
         profiles = Path(agent.flags["local-store-directory"])
         before = metrics(agent)["decima_agent_samples_total"]
@@ -113,6 +113,6 @@ def test_sampling_continues_while_a_service_never_responds(start, tmp_path, prot
         program.run()
 
         wait_until(lambda: metrics(agent)["decima_agent_samples_total"] > before and
-                   len(list(profiles.glob("*.pb.gz"))) > 2, DEADLINE, "stored samples")
+                   len(list(profiles.glob("*.pb.gz"))) > 2, what="stored samples")
         agent.send(signal.SIGTERM)
-        wait_until(lambda: not agent.alive(), DEADLINE, "the agent stops")
+        wait_until(lambda: not agent.alive(), what="the agent stops")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import metrics, wait_until
+from harness import DEADLINE, metrics, wait_until
 from local.services import Service
 from uploads import (  # fleet: a fixture that start() uses
-    DEADLINE, SOURCE, Program, children_of, fake_service, fleet, outcomes, run, start, told,
+    SOURCE, Program, children_of, fake_service, fleet, outcomes, run, start, told,
     uploaders_of)
 
 pytestmark = pytest.mark.machine
@@ -40,7 +40,7 @@ def test_a_crash_of_the_uploader_loses_one_file(start, tmp_path):
         for pid in uploaders_of(agent):
             os.kill(pid, signal.SIGSEGV)
 
-        wait_until(lambda: requested, DEADLINE, "a request for the next file")
+        wait_until(lambda: requested, what="a request for the next file")
 
         assert told(agent, bad.id) == ["crashed"]
         assert outcomes(agent)["crashed"] == 1
@@ -71,7 +71,7 @@ def test_a_crash_of_the_process_that_parses_files_loses_one_file(start, tmp_path
         os.kill(parser, signal.SIGSEGV)
         has_crashed.set()
         good.run()
-        wait_until(lambda: requested, DEADLINE, "a request for the next file")
+        wait_until(lambda: requested, what="a request for the next file")
 
         assert re.search(r"^Seccomp:\t2$", status, re.MULTILINE)
         assert re.search(r"^CapEff:\t0{16}$", status, re.MULTILINE)
@@ -97,15 +97,15 @@ def test_an_agent_killed_in_an_upload_leaves_no_files_behind(start, fleet, tmp_p
         assert middle.wait(DEADLINE)
         pids = uploaders_of(agent)
         agent.kill()
-        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), DEADLINE,
-                   "the end of its uploader")
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids),
+                   what="the end of its uploader")
     state = Path(agent.flags["state-directory"])
     assert not state.exists() or not [f for f in state.rglob("*") if "debug" in f.name]
 
     service = start("debuginfo")
     start("agent", "next", debuginfo_url=service.url)
     program.run()
-    wait_until(lambda: program.is_named_by(service, tmp_path), DEADLINE, "the program's lines")
+    wait_until(lambda: program.is_named_by(service, tmp_path), what="the program's lines")
 
 
 def test_deleted_programs_use_at_most_their_limit_of_disk(start, fleet, tmp_path):
@@ -119,12 +119,12 @@ def test_deleted_programs_use_at_most_their_limit_of_disk(start, fleet, tmp_path
     for program in programs:
         program.path.unlink()
 
-    wait_until(lambda: outcomes(agent).get("disk_full", 0) >= 27, DEADLINE, "27 x disk_full")
+    wait_until(lambda: outcomes(agent).get("disk_full", 0) >= 27, what="27 x disk_full")
     assert metrics(agent)["decima_agent_debuginfo_deleted_bytes"] <= room
     away.launch()
     try:
         wait_until(lambda: all("disk_full" in told(agent, p.id) or "stored" in told(agent, p.id)
-                               for p in programs), DEADLINE, "an outcome of each program")
+                               for p in programs), what="an outcome of each program")
         named = [p for p in programs if p.is_named_by(away, tmp_path)]
     finally:
         away.kill()
@@ -148,7 +148,7 @@ def test_a_program_with_malformed_headers_has_its_own_outcome(start, tmp_path, w
     program.run()
     sound.run()
 
-    wait_until(lambda: sound.is_named_by(service, tmp_path), DEADLINE, "the next program")
+    wait_until(lambda: sound.is_named_by(service, tmp_path), what="the next program")
     assert told(agent, program.id) == ["nothing" if what == "no-sections" else "malformed"]
     assert service.get(f"/buildid/{program.id}/debuginfo")[0] == 404
 
@@ -163,11 +163,11 @@ def test_with_a_token_programs_without_a_build_id_are_uploaded(start, tmp_path):
     agent = start("agent", "without", debuginfo_url=service.url)
     subprocess.run([path], check=True)
     wait_until(lambda: outcomes(agent).get("no_build_id") and
-               outcomes(agent, "retries").get("unauthorized"), DEADLINE, "unauthorized")
+               outcomes(agent, "retries").get("unauthorized"), what="unauthorized")
     agent.stop()
 
     start("agent", "with", debuginfo_url=service.url, debuginfo_token_file=token)
     subprocess.run([path], check=True)
 
-    wait_until(lambda: "build_id=htlhash:" in service.log_file.read_text(), DEADLINE,
-               "a file stored by its hash")
+    wait_until(lambda: "build_id=htlhash:" in service.log_file.read_text(),
+               what="a file stored by its hash")

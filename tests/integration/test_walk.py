@@ -20,7 +20,7 @@ from local.servers import ROOT
 
 HERTZ = 499
 SECONDS = 1
-DEADLINE = 300
+DEADLINE = 180
 ENOUGH = shares.needed(0.99, 0.05)  # samples of one program
 FRAME_POINTERS, GUESSED = 2, 8  # bits of a sample's flags, bpf/sample.h
 

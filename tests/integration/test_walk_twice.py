@@ -21,7 +21,7 @@ from local.servers import ROOT
 
 HERTZ = 997
 SECONDS = 2
-DEADLINE = 100
+DEADLINE = 180
 ENOUGH = 1000  # stacks
 EQUAL = 0.999
 KINDS = ["calls", "recursion", "alloca", "realigned", "signal", "altstack", "fault", "plt", "vdso",

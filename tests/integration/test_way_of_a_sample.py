@@ -27,8 +27,8 @@ INTERVAL = 2  # of the agent fixture
 def settle(stack):
     """Wait until all earlier samples are stored; the batches of a host are stored in order."""
     later = f"{time.time() + INTERVAL:.3f}"
-    wait_until(lambda: stack.total(start=later, end=f"{time.time() + 60:.3f}"), 60,
-               "samples of the batch after this one")
+    wait_until(lambda: stack.total(start=later, end=f"{time.time() + 60:.3f}"),
+               what="samples of the batch after this one")
 
 
 def program(agent, name):
@@ -232,4 +232,4 @@ def test_no_sample_was_lost(stack, agent, crowds):
         return [line for line in body.decode().splitlines()
                 if re.match(r"decima_agent_samples_lost_total\{", line) and not line.endswith(" 0")]
 
-    wait_until(lambda: not lost(), 5, "no sample is counted as lost")
+    wait_until(lambda: not lost(), what="no sample is counted as lost")

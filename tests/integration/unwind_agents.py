@@ -12,7 +12,6 @@ import pytest
 from harness import metrics, servers_of_a_run, wait_until
 from local.services import Service
 
-DEADLINE = 100
 BUILDER = "decima-agent-builder"
 
 # Five nested functions without frame pointers; runs for the number of seconds in its argument.
@@ -59,7 +58,7 @@ def start(fleet, request):
         agent = Service(fleet, "agent", name, own_flags)
         agent.launch()
         started.append(agent)
-        agent.wait_ready(agent.ready, 60)
+        agent.wait_ready(agent.ready)
         return agent
 
     yield make
@@ -94,7 +93,7 @@ class Program:
         """Run the program until its unwind table is loaded."""
         before = loads(agent, self)
         with self.running():
-            wait_until(lambda: loads(agent, self) > before, DEADLINE, "the table is loaded")
+            wait_until(lambda: loads(agent, self) > before, what="the table is loaded")
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import pytest
 from harness import metrics, servers_of_a_run
 from local.services import Service
 
-DEADLINE = 100
 UPLOADER = "decima-agent-uploader"
 
 SOURCE = """
@@ -52,7 +51,7 @@ def start(fleet, request):
         service = Service(fleet, kind, name, own_flags)
         service.launch()
         started.append(service)
-        service.wait_ready(service.ready, 60)
+        service.wait_ready(service.ready)
         return service
 
     yield make

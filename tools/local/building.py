@@ -7,6 +7,9 @@ import sys
 from . import say
 from .servers import ROOT
 
+# For `meson test`: its limits of time detect a hang, also on a machine that is busy otherwise.
+HANGS = ["--timeout-multiplier", "10"]
+
 
 def configure(directory, *options, compiler=None):
     """Configure once; start again if an earlier configuration was interrupted."""

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from . import say
 from .ports import Ports
-from .process import kill_those_in
+from .process import LIMIT_S, kill_those_in
 from .servers import OUTSIDE, Kafka, Postgres, Redis
 from .services import Service, default_build
 
@@ -65,17 +65,17 @@ class Fleet:
                 server.prepare()
             server.launched = server.launch()
         for server in self.servers:
-            server.wait_ready(server.ready, 60, lambda s=server: say.waiting(f"{s.title} starts"))
+            server.wait_ready(server.ready, lambda s=server: say.waiting(f"{s.title} starts"))
             say.step(f"{server.title} {_verb(server)} on 127.0.0.1:{server.port}")
 
     def start_services(self):
         for service in self.services.values():
             service.launched = time.time() if service.launch() else None
-            service.wait_ready(service.ready, 60,
+            service.wait_ready(service.ready,
                                lambda s=service: say.waiting(f"{s.title} starts"))
             say.step(f"{service.title} {_verb(service)} on {service.url}")
 
-    def wait_first_profile(self, timeout=90):
+    def wait_first_profile(self, timeout=2 * LIMIT_S):
         """The first response with samples, by line; since the agent's start if it started now."""
         querier, agent = self.services["querier"], self.services["agent"]
         path = "/api/v1/query?query=%7B%7D&report=collapsed"
@@ -131,7 +131,7 @@ class Fleet:
             count += 1
             say.waiting(f"{process.title} stops")
             gone = process.stop(getattr(process, "stop_signal", signal.SIGTERM),
-                                getattr(process, "stop_timeout", 15))
+                                getattr(process, "stop_timeout", 60))
             say.step(f"{process.title} stopped" if gone else
                      f"{process.title} did not stop in time, and was killed")
         self.unmount()

@@ -18,6 +18,7 @@ from pathlib import Path
 from .say import Trouble
 
 PR_SET_PDEATHSIG = 1
+LIMIT_S = 180  # a wait that takes longer is a hang, on a machine with 40 busy processes as well
 
 
 def _stat(pid):
@@ -146,17 +147,17 @@ class Process:
             signal.pidfd_send_signal(pidfd, number)
         return pidfd
 
-    def stop(self, number=signal.SIGTERM, timeout=15):
+    def stop(self, number=signal.SIGTERM, timeout=60):
         """Send a signal, wait, then kill. True if it ended without the kill, or did not run."""
         gone = self._end(number, timeout)
         if not gone:
-            self._end(signal.SIGKILL, 10)
+            self._end(signal.SIGKILL, LIMIT_S)
         self.pid_file.unlink(missing_ok=True)
         return gone
 
     def kill(self):
         """kill -9, like a crash."""
-        self._end(signal.SIGKILL, 10)
+        self._end(signal.SIGKILL, LIMIT_S)
 
     def _end(self, number, timeout):
         pidfd = self.send(number)
@@ -184,15 +185,15 @@ class Process:
             text = []
         return "\n".join(f"    {t}" for t in text)
 
-    def wait_ready(self, ready, timeout, meanwhile=lambda: None):
-        """Wait until ready() is true; if it ends or times out, Trouble with the end of its log."""
-        deadline = time.monotonic() + timeout
+    def wait_ready(self, ready, meanwhile=lambda: None):
+        """Wait until ready() is true; if it ends or hangs, Trouble with the end of its log."""
+        deadline = time.monotonic() + LIMIT_S
         while not ready():
             if not self.alive():
                 raise Trouble(f"{self.title} ended while it started; {self.log_file} ends with\n"
                               f"{self.last_words()}")
             if time.monotonic() > deadline:
-                raise Trouble(f"{self.title} was not ready within {timeout} s; "
+                raise Trouble(f"{self.title} was not ready within {LIMIT_S} s; "
                               f"{self.log_file} ends with\n{self.last_words()}")
             meanwhile()
             time.sleep(0.05)

@@ -26,7 +26,7 @@ OUTSIDE = Path("/var/lib/decima-dev")  # data of PostgreSQL if its user cannot a
 class Server(Process):
     title = name = ""
     port_names = ()
-    stop_signal, stop_timeout = signal.SIGTERM, 15
+    stop_signal, stop_timeout = signal.SIGTERM, 60
     tied_signal = signal.SIGKILL  # sent when a test run ends unexpectedly
 
     def __init__(self, fleet):
@@ -181,7 +181,7 @@ class Redis(Server):
 class Kafka(Server):
     name, title = "kafka", "Kafka"
     port_names = ("kafka", "kafka-controller")
-    stop_timeout = 30
+    stop_timeout = 120
 
     @property
     def data(self):

@@ -8,14 +8,14 @@ import json
 import urllib.error
 import urllib.request
 
-from .process import Process
+from .process import LIMIT_S, Process
 from .servers import ROOT
 
 # preferred by `make up`
 PORTS = {"querier": 7070, "agent": 7071, "ingester": 7072, "symbolizer": 7073, "debuginfo": 8002}
 
 
-def http(url, timeout=10):
+def http(url, timeout=LIMIT_S):
     """(status, body) of a GET; (0, reason) without a response."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # loopback: no proxy
     try:
@@ -85,7 +85,7 @@ class Service(Process):
     def ready(self):
         return http(f"{self.url}/ready", timeout=5)[0] == 200
 
-    def get(self, path, timeout=30):
+    def get(self, path, timeout=LIMIT_S):
         return http(self.url + path, timeout)
 
     def json(self, path):
