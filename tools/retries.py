@@ -3,7 +3,8 @@
 
 Each whole `make test` adds a row: the date, the commit, and a column for each retried test. The
 file is committed together with the change that was tested. A test that was retried in two of the
-last ten runs fails the run until it is mended; the commit that mends it removes its name.
+last ten runs fails the run until it is mended; the commit that mends it removes its name. A run with
+failures and without a retried test adds no row.
 """
 import datetime
 import subprocess
@@ -21,6 +22,7 @@ def add(names, record=RECORD):
     rows = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
     now = datetime.datetime.now(datetime.timezone.utc)
     rows.append("\t".join([now.strftime("%Y-%m-%dT%H:%MZ"), commit(), *sorted(names)]))
+    rows.sort(key=lambda row: row.partition("\t")[0])  # a merge keeps the rows of both sides
     record.write_text("".join(f"{row}\n" for row in rows[-KEPT:]), encoding="utf-8")
     return list(too_often(rows))
 

@@ -27,7 +27,7 @@ def run_stack(*args, **kwargs):
 
 def sleeper(run_dir, **options):
     process = Process(run_dir, "sleeper")
-    process.start(["sleep", "60"], **options)
+    process.start(["sleep", "3600"], **options)
     return process
 
 
@@ -48,8 +48,8 @@ def test_a_stopped_child_of_a_server_that_is_gone_ends_with_its_directory(tmp_pa
     data = tmp_path / "data"
     data.mkdir()
     (tmp_path / "link").symlink_to(data)
-    bystander = subprocess.Popen(["sleep", "60"], cwd=tmp_path)
-    orphan = subprocess.Popen(["sleep", "60"], cwd=data)
+    bystander = subprocess.Popen(["sleep", "3600"], cwd=tmp_path)
+    orphan = subprocess.Popen(["sleep", "3600"], cwd=data)
     orphan.send_signal(signal.SIGSTOP)
 
     kill_those_in(tmp_path / "link")
@@ -61,7 +61,7 @@ def test_a_stopped_child_of_a_server_that_is_gone_ends_with_its_directory(tmp_pa
 
 
 def test_a_pid_that_another_process_got_is_left_alone(tmp_path):
-    bystander = subprocess.Popen(["sleep", "60"])
+    bystander = subprocess.Popen(["sleep", "3600"])
     started = sleeper(tmp_path)
     pid, start, boot = started.pid_file.read_text().split()
     started.stop()

@@ -169,7 +169,8 @@ def test_if_debuginfod_hangs_addresses_are_pending(start, silent):
     assert function(symbolizer, "c0ffee00", 1) == PENDING
     assert function(symbolizer, "c0ffee01", 1) == PENDING
     symbolizer.send(signal.SIGTERM)
-    wait_until(lambda: not symbolizer.alive(), what="the end while a worker hangs")
+    # Without the stop, the worker's request would end after 20 s without a byte.
+    wait_until(lambda: not symbolizer.alive(), 19, "the end while a worker hangs")
     assert symbolizer.exit_code() == 0, symbolizer.last_words()
 
 
