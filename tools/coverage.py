@@ -34,7 +34,7 @@ LEAST = 95.0  # % of the lines of each module
 PURE = {
     "lib/base": """arena base buf clock cond err failpoint hash heap index log map queue reader
         sorted str vec""",
-    "lib/client": "postgres_value shown_url",
+    "lib/client": "postgres_value server_list shown_url",
     "lib/dwarf": """dwarf_abbrev dwarf_contexts dwarf_entry dwarf_expression dwarf_file
         dwarf_inflate dwarf_pointer dwarf_ranges dwarf_value""",
     "lib/elf": """build_id debug_extract debug_link debug_rank elf_code elf_file elf_header
@@ -73,7 +73,6 @@ PURE = {
         frame_text frozen json_response query_stats range_report report""",
     "services/querier/symbolize": """cached_binary lookup_addresses symbol_cache symbol_lookup
         symbolization symbolize_merge""",
-    "services/symbolizer/build": "servers",
     "services/symbolizer/shared_cache": "address_pages cache_value",
     "services/symbolizer/tables": "location_builder tables",
 }

@@ -98,7 +98,7 @@ MAY_USE = {
         "services/symbolizer services/symbolizer/tables services/symbolizer/shared_cache "
         "services/symbolizer/build",
     "services/symbolizer/main":
-        "lib/base lib/sandbox lib/server/json lib/server/metrics lib/server/daemon "
+        "lib/base lib/client lib/sandbox lib/server/json lib/server/metrics lib/server/daemon "
         "services/symbolizer services/symbolizer/tables services/symbolizer/shared_cache "
         "services/symbolizer/build services/symbolizer/api",
     "services/querier": "lib/base",

@@ -6,6 +6,7 @@
  * if a limits.h is missing here. The values come from the compiler.
  */
 #include "agent/agent_limits.h"
+#include "client/limits.h"
 #include "debuginfo/debuginfo_limits.h"
 #include "elf/limits.h"
 #include "ingester/ingester_limits.h"
@@ -62,6 +63,7 @@ static const struct limit ingester_rows[] = { INGESTER_LIMITS(LIMIT_ROW) };
 static const struct limit querier_rows[] = { QUERIER_LIMITS(LIMIT_ROW) };
 static const struct limit debuginfo_rows[] = { DEBUGINFO_LIMITS(LIMIT_ROW) };
 static const struct limit symbolizer_rows[] = { SYMBOLIZER_LIMITS(LIMIT_ROW) };
+static const struct limit client_rows[] = { CLIENT_LIMITS(LIMIT_ROW) };
 static const struct limit sandbox_rows[] = { SANDBOX_LIMITS(LIMIT_ROW) };
 
 static const struct limit_table {
@@ -82,6 +84,7 @@ static const struct limit_table {
 	  sizeof(debuginfo_rows) / sizeof(*debuginfo_rows) },
 	{ "services/symbolizer/symbolizer_limits.h", symbolizer_rows,
 	  sizeof(symbolizer_rows) / sizeof(*symbolizer_rows) },
+	{ "lib/client/limits.h", client_rows, sizeof(client_rows) / sizeof(*client_rows) },
 	{ "lib/sandbox/limits.h", sandbox_rows, sizeof(sandbox_rows) / sizeof(*sandbox_rows) },
 };
 

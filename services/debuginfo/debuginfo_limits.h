@@ -38,7 +38,6 @@
 	      "400, `decima_debuginfo_responses_total{outcome=\"malformed\"}`")                  \
 	LIMIT(SOURCE_PATH_MAX, 4096, BYTES, "the path of a requested source",                    \
 	      "400, `decima_debuginfo_responses_total{outcome=\"malformed\"}`")                  \
-	LIMIT(UPSTREAMS_MAX, 16, COUNT, "upstream servers", "an error at startup")               \
 	LIMIT(FORWARDED_HOPS_MAX, 8, COUNT, "debuginfod servers that a request has passed",      \
 	      "upstream is not queried, "                                                        \
 	      "`decima_debuginfo_upstream_total{outcome=\"forwarding_loop\"}`")                  \

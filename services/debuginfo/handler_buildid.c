@@ -77,7 +77,7 @@ static bool find_debuginfo(struct buildid_request *request, struct stored_file *
 
 	if (!files_find(request->handler->files, &key, ret_file))
 		return find(request, &key, ret_file);
-	if (request->handler->upstream->server_count &&
+	if (request->handler->upstream->servers.count &&
 	    verified_contents(ret_file->fd).rank < DEBUG_DWARF &&
 	    fetch(request, &key, ret_file->generation) &&
 	    files_find(request->handler->files, &key, &better)) {

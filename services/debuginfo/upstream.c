@@ -56,46 +56,20 @@ static struct metric seconds = { .name = "decima_debuginfo_upstream_duration_sec
 				 METRIC_IN_SECONDS };
 METRICS(upstream_metrics, &queries, &bytes, &fetches, &waiters, &seconds);
 
-static bool add_server(struct upstream *upstream, str url, struct err *err)
-{
-	if (!str_starts_with(url, STR("http://")) && !str_starts_with(url, STR("https://")))
-		return err_set(err, ERR_INVALID,
-			       "upstream server \"" STR_FMT "\" is not an http:// or https:// URL",
-			       STR_ARG(shown_url(url, &upstream->arena)));
-	if (upstream->server_count == UPSTREAMS_MAX)
-		return err_set(err, ERR_LIMIT, "more than %d upstream servers", UPSTREAMS_MAX);
-	while (str_ends_with(url, STR("/")))
-		url.len--;
-	upstream->servers[upstream->server_count++] = str_z(&upstream->arena, url);
-	return true;
-}
-
 bool upstream_open(struct upstream *upstream, const struct upstream_options *options,
 		   struct files *files, struct err *err)
 {
-	str text = str_from(options->servers);
-
 	*upstream = (struct upstream){ .options = *options, .files = files };
+	if (!server_list_parse(&upstream->servers, options->servers, err))
+		return false;
 	misses_init(&upstream->misses);
-	while (text.len) {
-		size_t len = 0;
-
-		while (len < text.len && text.ptr[len] != ' ' && text.ptr[len] != ',')
-			len++;
-		if (len && !add_server(upstream, (str){ text.ptr, len }, err)) {
-			upstream_close(upstream);
-			return false;
-		}
-		text = str_skip(text, len + 1);
-	}
 	return true;
 }
 
 void upstream_close(struct upstream *upstream)
 {
 	misses_done(&upstream->misses);
-	arena_free(&upstream->arena);
-	upstream->server_count = 0;
+	server_list_done(&upstream->servers);
 }
 
 static void escape(struct buf *out, str path)
@@ -202,13 +176,14 @@ static enum upstream_result fetch_file(struct upstream *upstream,
 	bool failed = false;
 	uint64_t generation;
 
-	for (size_t i = 0; i < upstream->server_count; i++) {
+	for (size_t i = 0; i < upstream->servers.count; i++) {
 		enum upstream_outcome outcome =
-			query_and_check(upstream, request, upstream->servers[i], write);
+			query_and_check(upstream, request, upstream->servers.urls[i], write);
 
 		if (outcome == FETCHED && file_write_commit(write, &generation, why)) {
-			log_info("fetched from upstream", "build_id=%s name=%s server=%s",
-				 request->key.id.text, request->key.name, upstream->servers[i]);
+			log_info("fetched from upstream", "build_id=%s name=%s server=" STR_FMT,
+				 request->key.id.text, request->key.name,
+				 STR_ARG(upstream->servers.shown[i]));
 			return UPSTREAM_STORED;
 		}
 		if (outcome == FETCHED)
@@ -316,7 +291,7 @@ enum upstream_result upstream_get(struct upstream *upstream, const struct upstre
 	AUTO_ARENA arena = { 0 };
 	str key = str_format(&arena, "%s/%s", request->key.id.text, request->key.name);
 
-	if (!upstream->server_count)
+	if (!upstream->servers.count)
 		return UPSTREAM_ABSENT;
 	if (is_forwarding_loop(upstream, request->forwarded)) {
 		metric_add_at(&queries, IN_CIRCLES, 1);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/cancel.h"
+#include "client/server_list.h"
 #include "debuginfo/debuginfo_limits.h"
 #include "debuginfo/files.h"
 #include "debuginfo/misses.h"
@@ -20,19 +21,16 @@ struct upstream_options {
 };
 
 struct upstream {
-	size_t server_count;
+	struct server_list servers;
 	/* private */
 	struct upstream_options options;
 	struct files *files;
-	const char *servers[UPSTREAMS_MAX];
-	struct arena arena;
 	struct misses misses;
 	_Atomic unsigned int running, waiting;
 };
 
 /* options->servers is copied; options->cancel and `files` are borrowed until upstream_close().
- * ERR_INVALID: a server is not an http:// or https:// URL. ERR_LIMIT: more than UPSTREAMS_MAX.
- * After a failure there is nothing to close. */
+ * Fails as server_list_parse(); there is nothing to close then. */
 bool upstream_open(struct upstream *upstream, const struct upstream_options *options,
 		   struct files *files, struct err *err) MUST_CHECK;
 

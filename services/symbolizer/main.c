@@ -3,6 +3,7 @@
  * decima-symbolizer - resolves addresses to functions, files, lines and inlined calls.
  */
 #include "base/heap.h"
+#include "client/server_list.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/sandbox_child.h"
 #include "server/daemon.h"
@@ -13,7 +14,6 @@
 #include "symbolizer/build/build_worker.h"
 #include "symbolizer/build/fetch_worker.h"
 #include "symbolizer/build/generations.h"
-#include "symbolizer/build/servers.h"
 #include "symbolizer/build/worker_pool.h"
 #include "symbolizer/shared_cache/shared_cache.h"
 #include "symbolizer/symbolizer_limits.h"
@@ -57,7 +57,7 @@ static const struct conf_key keys[] = {
 
 /* Shared by the threads of the HTTP server. */
 struct symbolizer_service {
-	struct servers servers;
+	struct server_list servers;
 	struct tables tables;
 	struct generations generations;
 	struct worker_pool pool;
@@ -127,7 +127,7 @@ static bool open_all(struct symbolizer_service *service, const struct settings *
 					    .sandbox_uid = settings->sandbox_uid,
 					    .cancel = daemon_cancel() };
 
-	if (!servers_parse(&service->servers, settings->debuginfod_urls, err) ||
+	if (!server_list_parse(&service->servers, settings->debuginfod_urls, err) ||
 	    !open_tables(service, settings, err) ||
 	    !shared_cache_open(&service->cache, settings->redis, err))
 		return false;
@@ -154,7 +154,7 @@ static bool run(void *self, struct err *err)
 	shared_cache_close(&service->cache);
 	generations_close(&service->generations);
 	tables_close(&service->tables);
-	servers_done(&service->servers);
+	server_list_done(&service->servers);
 	free(service);
 	return served;
 }

@@ -12,7 +12,6 @@
 #include "base/limit.h"
 
 #define SYMBOLIZER_LIMITS(LIMIT)                                                                   \
-	LIMIT(SERVERS_MAX, 16, COUNT, "debuginfod servers", "an error at startup")                 \
 	LIMIT(REPLICAS_MAX, 64, COUNT, "replicas that share a `--state-directory`",                \
 	      "an error at startup")                                                               \
 	LIMIT(CONNECTIONS_MAX, 128, COUNT, "open connections",                                     \

@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "client/debuginfod.h"
+#include "client/server_list.h"
 #include "sandbox/sandbox_child.h"
 #include "sandbox/sandbox_message.h"
-#include "symbolizer/build/servers.h"
 #include "symbolizer/symbolizer_limits.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 struct worker_context {
-	struct servers servers;
+	struct server_list servers;
 	struct debuginfod debuginfod;
 	uint32_t skipped_servers; /* of the current job; bit i is server i */
 };
@@ -31,8 +31,8 @@ static enum debuginfod_outcome query_server(struct worker_context *context, size
 	enum debuginfod_outcome result;
 
 	if (context->skipped_servers >> server & 1) {
-		snprintf(report->why, sizeof(report->why), "%s did not respond a moment ago",
-			 context->servers.urls[server]);
+		snprintf(report->why, sizeof(report->why), STR_FMT " did not respond a moment ago",
+			 STR_ARG(context->servers.shown[server]));
 		return DEBUGINFOD_UNAVAILABLE;
 	}
 	result = debuginfod_fetch(&context->debuginfod, context->servers.urls[server], id->text,
@@ -117,7 +117,7 @@ int fetch_worker_main(const char *directory, const char *servers)
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails instead */
 	if (!sandbox_enter(&rules))
 		return 1;
-	if (!servers_parse(&context.servers, servers, &err) ||
+	if (!server_list_parse(&context.servers, servers, &err) ||
 	    !open_client(&context.debuginfod, directory, &err)) {
 		fprintf(stderr, "decima-symbolizer: worker: %s\n", err.msg);
 		return 1;

@@ -10,6 +10,7 @@
 #include "server/json/json.h"
 #include "server/json/json_read.h"
 #include "server/metrics/metrics.h"
+#include "symbolizer/symbolizer_limits.h"
 
 enum generation_outcome { REPORTED, FOREIGN, FAILED, KNOWN, OUTCOMES };
 static const char *const outcome_names[OUTCOMES] = {
@@ -34,7 +35,7 @@ struct generation_slot {
 	uint64_t generation, updated_ns;
 };
 
-void generations_open(struct generations *generations, const struct servers *servers,
+void generations_open(struct generations *generations, const struct server_list *servers,
 		      const struct cancel *cancel)
 {
 	*generations = (struct generations){ .servers = servers, .cancel = cancel };

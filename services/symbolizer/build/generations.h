@@ -11,12 +11,12 @@
 #pragma once
 
 #include "base/cancel.h"
+#include "client/server_list.h"
 #include "elf/build_id.h"
-#include "symbolizer/build/servers.h"
 #include "symbolizer/tables/tables.h"
 
 struct generations {
-	const struct servers *servers;
+	const struct server_list *servers;
 	/* private */
 	const struct cancel *cancel;
 	pthread_mutex_t lock;
@@ -25,7 +25,7 @@ struct generations {
 };
 
 /* Cannot fail. `servers` and `cancel` are borrowed until generations_close(). */
-void generations_open(struct generations *generations, const struct servers *servers,
+void generations_open(struct generations *generations, const struct server_list *servers,
 		      const struct cancel *cancel);
 
 /* Frees the cache. The caller has joined all threads that use it. Accepts a zeroed struct. */

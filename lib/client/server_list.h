@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * servers - the debuginfod servers of --debuginfod-urls, in the order in which they are queried.
+ * server_list - the debuginfod servers of a setting, in the order in which they are queried.
+ *
  * One thread parses; any thread may read.
  */
 #pragma once
 
 #include "base/err.h"
 #include "base/str.h"
-#include "symbolizer/symbolizer_limits.h"
+#include "client/limits.h"
 
-struct servers {
+/* Texts are valid until server_list_done(). */
+struct server_list {
 	size_t count;
-	const char *urls[SERVERS_MAX]; /* without a trailing slash; valid until servers_done() */
+	const char *urls[SERVERS_MAX]; /* without a slash at the end */
+	str shown[SERVERS_MAX];        /* for logs: without user and password */
 	/* private */
 	struct arena arena;
 };
@@ -19,7 +22,7 @@ struct servers {
 /* `text` has URLs, separated by spaces, tabs, newlines or commas; it is copied and may be empty.
  * ERR_INVALID: not an http:// or https:// URL. ERR_LIMIT: more than SERVERS_MAX. After a failure
  * there are no servers and there is nothing to free. */
-bool servers_parse(struct servers *servers, const char *text, struct err *err) MUST_CHECK;
+bool server_list_parse(struct server_list *list, const char *text, struct err *err) MUST_CHECK;
 
 /* Frees the URLs. Accepts a zeroed struct. */
-void servers_done(struct servers *servers);
+void server_list_done(struct server_list *list);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * limits - the limits of the clients of other servers.
+ */
+#pragma once
+
+#include "base/limit.h"
+
+#define CLIENT_LIMITS(LIMIT)                                    \
+	/* Bits of a number; each server is queried in turn. */ \
+	LIMIT(SERVERS_MAX, 16, COUNT, "debuginfod servers", "an error at startup")
+
+CLIENT_LIMITS(LIMIT_CONSTANT)
