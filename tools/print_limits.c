@@ -6,7 +6,7 @@
  * if a limits.h is missing here. The values come from the compiler.
  */
 #include "agent/agent_limits.h"
-#include "client/limits.h"
+#include "client/client_limits.h"
 #include "debuginfo/debuginfo_limits.h"
 #include "elf/limits.h"
 #include "ingester/ingester_limits.h"
@@ -84,7 +84,7 @@ static const struct limit_table {
 	  sizeof(debuginfo_rows) / sizeof(*debuginfo_rows) },
 	{ "services/symbolizer/symbolizer_limits.h", symbolizer_rows,
 	  sizeof(symbolizer_rows) / sizeof(*symbolizer_rows) },
-	{ "lib/client/limits.h", client_rows, sizeof(client_rows) / sizeof(*client_rows) },
+	{ "lib/client/client_limits.h", client_rows, sizeof(client_rows) / sizeof(*client_rows) },
 	{ "lib/sandbox/limits.h", sandbox_rows, sizeof(sandbox_rows) / sizeof(*sandbox_rows) },
 };
 

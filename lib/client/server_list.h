@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "client/limits.h"
+#include "client/client_limits.h"
 
 /* Texts are valid until server_list_done(). */
 struct server_list {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * limits - the limits of the clients of other servers.
+ * client_limits - the limits of the clients of other servers.
  */
 #pragma once
 
