@@ -51,7 +51,7 @@ ENTRYPOINT ["decima-ingester"]
 
 FROM service AS symbolizer
 RUN apt-get -q update && apt-get -q -y install --no-install-recommends \
-		ca-certificates libcurl4 libdebuginfod1 libhiredis0.14 libjansson4 libseccomp2 \
+		ca-certificates libcurl4 libdebuginfod1 libhiredis0.14 libjansson4 libprotobuf-c1 libseccomp2 \
 	&& rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin \
 	&& install -d -o decima -g decima -m 750 /var/lib/decima-symbolizer
 COPY --from=build /out/usr/bin/decima-symbolizer /usr/bin/
