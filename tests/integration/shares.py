@@ -55,7 +55,7 @@ def needed(p, distance, alarm=FALSE_ALARM):
 
 
 def ticks(seconds, hertz, alarm=FALSE_ALARM):
-    """(least, most) samples of so much CPU time of a process that shares the CPUs with others.
+    """(least, most): how many samples a process may have that used `seconds` of CPU time.
 
     Each millisecond that it runs has a tick with a probability of hertz / 1000. A process that
     runs alone is sampled more evenly than that.
@@ -65,6 +65,6 @@ def ticks(seconds, hertz, alarm=FALSE_ALARM):
 
 
 def fits_cpu_time(count, seconds, hertz):
-    """Whether count is the number of samples of so much CPU time; see ticks()."""
+    """True if `count` samples are plausible for this CPU time; see ticks()."""
     low, high = ticks(seconds, hertz)
     return low <= count <= high
