@@ -6,8 +6,10 @@
 
 #include "base/limit.h"
 
-#define CLIENT_LIMITS(LIMIT)                                    \
-	/* Bits of a number; each server is queried in turn. */ \
-	LIMIT(SERVERS_MAX, 16, COUNT, "debuginfod servers", "an error at startup")
+#define CLIENT_LIMITS(LIMIT)                                                                 \
+	/* Bits of a number; each server is queried in turn. */                              \
+	LIMIT(SERVERS_MAX, 16, COUNT, "debuginfod servers", "an error at startup")           \
+	LIMIT(HOST_LOOKUPS_MAX, 8, COUNT, "lookups of host names that run at the same time", \
+	      "`ERR_BUSY` to the caller, who goes on without Redis")
 
 CLIENT_LIMITS(LIMIT_CONSTANT)

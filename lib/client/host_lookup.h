@@ -9,8 +9,7 @@
 #pragma once
 
 #include "base/err.h"
-
-enum { HOST_LOOKUPS_MAX = 8 };
+#include "client/client_limits.h"
 
 struct addrinfo;
 
