@@ -16,21 +16,17 @@ static const char *const outcome_names[OUTCOMES] = {
 	[MALFORMED] = "malformed", [UNAVAILABLE] = "unavailable",
 };
 
-static struct metric responses = {
-	.name = "decima_debuginfo_responses_total",
-	.kind = METRIC_COUNTER,
-	.help = "Requests of debuginfod clients, by outcome: stored files were served from the "
-		"store, fetched files were first fetched from upstream.",
-	.label = "outcome",
-	.values = outcome_names,
-	.value_count = OUTCOMES
-};
-static struct metric seconds = { .name = "decima_debuginfo_response_duration_seconds",
-				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time until the response to a debuginfod client started, "
-					 "including downloads from upstream servers.",
-				 METRIC_IN_SECONDS };
-METRICS(handler_buildid_metrics, &responses, &seconds);
+#define HANDLER_BUILDID_METRICS(ROW)                                                            \
+	ROW(responses, METRIC_COUNTER, "decima_debuginfo_responses_total",                      \
+	    "Requests of debuginfod clients, by outcome: stored files were served from the "    \
+	    "store, fetched files were first fetched from upstream.",                           \
+	    METRIC_LABEL("outcome", outcome_names, OUTCOMES))                                   \
+	ROW(seconds, METRIC_HISTOGRAM, "decima_debuginfo_response_duration_seconds",            \
+	    "Time until the response to a debuginfod client started, including downloads from " \
+	    "upstream servers.",                                                                \
+	    METRIC_IN_SECONDS)
+
+METRICS(handler_buildid_metrics, HANDLER_BUILDID_METRICS);
 
 /* A request while it is handled. */
 struct buildid_request {

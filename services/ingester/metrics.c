@@ -12,14 +12,11 @@ static const struct metric_numbers lag_numbers = { LAG_PARTITIONS_MAX, lag_cells
 static _Atomic int64_t newest_cells[LAG_PARTITIONS_MAX];
 static const struct metric_numbers newest_numbers = { LAG_PARTITIONS_MAX, newest_cells };
 
-#define DEFINITION(variable, metric_kind, id, text, ...)                                      \
-	struct metric variable = {                                                            \
-		.name = "decima_ingester_" id, .help = text, .kind = metric_kind, __VA_ARGS__ \
-	};
-#define ADDRESS(variable, ...) &variable,
+#define VARIABLE(variable, kind, name, ...) \
+	METRIC_VARIABLE(variable, kind, "decima_ingester_" name, __VA_ARGS__)
 
-INGESTER_METRICS(DEFINITION)
-static struct metric *const all[] = { INGESTER_METRICS(ADDRESS) NULL };
+INGESTER_METRICS(VARIABLE)
+static METRICS_TABLE(all, INGESTER_METRICS);
 
 const char *reject_reason_name(size_t reason)
 {

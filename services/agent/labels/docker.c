@@ -28,21 +28,16 @@ static const char *const outcome_names[DOCKER_OUTCOME_COUNT] = {
 	[OUTCOME_MALFORMED] = "malformed", [OUTCOME_TOO_LONG] = "too_long",
 	[OUTCOME_TOO_MANY] = "too_many",
 };
-static struct metric objects_total = { .name = "decima_agent_docker_objects_total",
-				       .kind = METRIC_COUNTER,
-				       .help = "Objects in Docker's responses, by outcome.",
-				       .label = "outcome",
-				       .values = outcome_names,
-				       .value_count = DOCKER_OUTCOME_COUNT };
-static struct metric failures_total = {
-	.name = "decima_agent_docker_failures_total",
-	.kind = METRIC_COUNTER,
-	.help = "Connections to Docker's socket that failed or were interrupted."
-};
-static struct metric known = { .name = "decima_agent_containers",
-			       .kind = METRIC_GAUGE,
-			       .help = "Existing containers whose names are known." };
-METRICS(docker_metrics, &objects_total, &failures_total, &known);
+#define DOCKER_METRICS(ROW)                                                       \
+	ROW(objects_total, METRIC_COUNTER, "decima_agent_docker_objects_total",   \
+	    "Objects in Docker's responses, by outcome.",                         \
+	    METRIC_LABEL("outcome", outcome_names, DOCKER_OUTCOME_COUNT))         \
+	ROW(failures_total, METRIC_COUNTER, "decima_agent_docker_failures_total", \
+	    "Connections to Docker's socket that failed or were interrupted.")    \
+	ROW(known, METRIC_GAUGE, "decima_agent_containers",                       \
+	    "Existing containers whose names are known.")
+
+METRICS(docker_metrics, DOCKER_METRICS);
 
 static void handle_object(struct docker *docker, str object)
 {

@@ -25,35 +25,25 @@ static const char *const lookup_outcome_names[LOOKUP_OUTCOMES] = { [WHOLE] = "hi
 								   [MISSED] = "miss",
 								   [FAILED] = "failed",
 								   [SUSPENDED] = "suspended" };
-static struct metric lookup_count = {
-	.name = "decima_symbolizer_redis_lookups_total",
-	.kind = METRIC_COUNTER,
-	.help = "Build ids looked up in Redis, by outcome. hit: all addresses were found; "
-		"reason: a failure reason was found; miss: neither was found; failed: Redis "
-		"failed; suspended: Redis was not queried, since it had just failed or was busy.",
-	.label = "outcome",
-	.values = lookup_outcome_names,
-	.value_count = LOOKUP_OUTCOMES
-};
-static struct metric seconds = { .name = "decima_symbolizer_redis_duration_seconds",
-				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time of one round of lookups in Redis.",
-				 METRIC_IN_SECONDS };
 
 enum put_outcome { PUT, PUT_FAILED, PUT_DROPPED, PUT_OUTCOMES };
 static const char *const put_outcome_names[PUT_OUTCOMES] = {
 	[PUT] = "put", [PUT_FAILED] = "failed", [PUT_DROPPED] = "dropped"
 };
 
-static struct metric put_commands = {
-	.name = "decima_symbolizer_redis_put_total",
-	.kind = METRIC_COUNTER,
-	.help = "Commands that write to Redis, by outcome. dropped: too many commands waited.",
-	.label = "outcome",
-	.values = put_outcome_names,
-	.value_count = PUT_OUTCOMES
-};
-METRICS(shared_cache_metrics, &lookup_count, &seconds, &put_commands);
+#define SHARED_CACHE_METRICS(ROW)                                                                  \
+	ROW(lookup_count, METRIC_COUNTER, "decima_symbolizer_redis_lookups_total",                 \
+	    "Build ids looked up in Redis, by outcome. hit: all addresses were found; reason: a "  \
+	    "failure reason was found; miss: neither was found; failed: Redis failed; suspended: " \
+	    "Redis was not queried, since it had just failed or was busy.",                        \
+	    METRIC_LABEL("outcome", lookup_outcome_names, LOOKUP_OUTCOMES))                        \
+	ROW(seconds, METRIC_HISTOGRAM, "decima_symbolizer_redis_duration_seconds",                 \
+	    "Time of one round of lookups in Redis.", METRIC_IN_SECONDS)                           \
+	ROW(put_commands, METRIC_COUNTER, "decima_symbolizer_redis_put_total",                     \
+	    "Commands that write to Redis, by outcome. dropped: too many commands waited.",        \
+	    METRIC_LABEL("outcome", put_outcome_names, PUT_OUTCOMES))
+
+METRICS(shared_cache_metrics, SHARED_CACHE_METRICS);
 
 /* Commands for one or more rounds to Redis. */
 struct command_batch {
