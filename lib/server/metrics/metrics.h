@@ -43,7 +43,8 @@ struct metric {
 	size_t value_count;
 	const struct metric_pairs *pairs;      /* NULL: at most one label */
 	const struct metric_numbers *numbered; /* NULL: the label's values are strings */
-	uint64_t unit; /* an exported value is the counted one divided by this; 0: by 1 */
+	uint64_t (*read)(void); /* the value, which is kept elsewhere; NULL: it is kept here */
+	uint64_t unit;          /* an exported value is the counted one divided by this; 0: by 1 */
 	/* Of a histogram: ascending inclusive upper bounds; an unbounded bucket follows. */
 	const uint64_t *bounds;
 	size_t bound_count;

@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "client/host_lookup.h"
 #include "server/metrics/metrics.h"
 #include "symbolizer/shared_cache/address_pages_internal.h"
 #include "symbolizer/shared_cache/cache_value_internal.h"
@@ -41,7 +42,11 @@ static const char *const put_outcome_names[PUT_OUTCOMES] = {
 	    "Time of one round of lookups in Redis.", METRIC_IN_SECONDS)                           \
 	ROW(put_commands, METRIC_COUNTER, "decima_symbolizer_redis_put_total",                     \
 	    "Commands that write to Redis, by outcome. dropped: too many commands waited.",        \
-	    METRIC_LABEL("outcome", put_outcome_names, PUT_OUTCOMES))
+	    METRIC_LABEL("outcome", put_outcome_names, PUT_OUTCOMES))                              \
+	ROW(lookups_refused, METRIC_COUNTER, "decima_symbolizer_host_lookups_refused_total",       \
+	    "Lookups of the host name of Redis that were refused, because too many earlier ones "  \
+	    "still wait for the name server.",                                                     \
+	    .read = host_lookups_refused)
 
 METRICS(shared_cache_metrics, SHARED_CACHE_METRICS);
 

@@ -4,9 +4,17 @@
 #include "support/test.h"
 
 static const char *const reasons[] = { "ring_full", "gap" };
-#define SAMPLE_METRICS(ROW)                                                \
-	ROW(stored, METRIC_COUNTER, "decima_test_stored_total", "Stored.") \
-	ROW(lost, METRIC_GAUGE, "decima_test_lost", "Lost.",               \
+
+static uint64_t count_elsewhere(void)
+{
+	return 42;
+}
+
+#define SAMPLE_METRICS(ROW)                                                         \
+	ROW(stored, METRIC_COUNTER, "decima_test_stored_total", "Stored.")          \
+	ROW(elsewhere, METRIC_COUNTER, "decima_test_elsewhere_total", "Elsewhere.", \
+	    .read = count_elsewhere)                                                \
+	ROW(lost, METRIC_GAUGE, "decima_test_lost", "Lost.",                        \
 	    METRIC_LABEL("reason", reasons, ARRAY_LEN(reasons)))
 
 METRICS(sample_metrics, SAMPLE_METRICS);
@@ -28,6 +36,9 @@ static void exports_all_values_including_zeros(void **state)
 	str expected = STR("# HELP decima_test_stored_total Stored.\n"
 			   "# TYPE decima_test_stored_total counter\n"
 			   "decima_test_stored_total 7\n"
+			   "# HELP decima_test_elsewhere_total Elsewhere.\n"
+			   "# TYPE decima_test_elsewhere_total counter\n"
+			   "decima_test_elsewhere_total 42\n"
 			   "# HELP decima_test_lost Lost.\n"
 			   "# TYPE decima_test_lost gauge\n"
 			   "decima_test_lost{reason=\"ring_full\"} 0\n"
