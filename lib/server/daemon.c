@@ -116,8 +116,8 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 
 	metrics_register(daemon_metrics); /* before conf_load(), which may print them */
 	metrics_register(http_metrics);
-	if (program->register_metrics)
-		program->register_metrics();
+	for (size_t i = 0; program->metrics && program->metrics[i]; i++)
+		metrics_register(program->metrics[i]);
 	if (!conf_load(program->settings, &program->conf, argc, argv, &action, &err)) {
 		fprintf(stderr, "%s: %s\n", name, err.msg);
 		return 1;

@@ -138,5 +138,5 @@ INGESTER_METRICS(METRIC_DECLARATION)
  * and the header `decima-reason` of the rejected message. */
 const char *reject_reason_name(size_t reason);
 
-/* Registers all these metrics for /metrics. Call it once, before threads start. Cannot fail. */
-void ingester_metrics_register(void);
+/* For metrics_register(). */
+extern struct metric *const ingester_metrics[];
