@@ -10,11 +10,15 @@
 
 #include <inttypes.h>
 
-enum buildid_outcome { STORED, FETCHED, ABSENT, MALFORMED, UNAVAILABLE, OUTCOMES };
-static const char *const outcome_names[OUTCOMES] = {
-	[STORED] = "stored",       [FETCHED] = "fetched",         [ABSENT] = "absent",
-	[MALFORMED] = "malformed", [UNAVAILABLE] = "unavailable",
-};
+#define BUILDID_OUTCOMES(ROW)       \
+	ROW(STORED, "stored")       \
+	ROW(FETCHED, "fetched")     \
+	ROW(ABSENT, "absent")       \
+	ROW(MALFORMED, "malformed") \
+	ROW(UNAVAILABLE, "unavailable")
+
+enum buildid_outcome { BUILDID_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { BUILDID_OUTCOMES(NAMED_TEXT) };
 
 #define HANDLER_BUILDID_METRICS(ROW)                                                            \
 	ROW(responses, METRIC_COUNTER, "decima_debuginfo_responses_total",                      \

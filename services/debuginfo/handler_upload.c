@@ -13,23 +13,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
-enum handler_upload_outcome {
-	STORED,
-	REPLACED,
-	HAVE_IT,
-	IN_PROGRESS,
-	BUSY,
-	UNAUTHORIZED,
-	MALFORMED,
-	BROKEN_OFF,
-	FAILED,
-	OUTCOMES
-};
-static const char *const outcome_names[OUTCOMES] = {
-	[STORED] = "stored",           [REPLACED] = "replaced",  [HAVE_IT] = "already_stored",
-	[IN_PROGRESS] = "in_progress", [BUSY] = "busy",          [UNAUTHORIZED] = "unauthorized",
-	[MALFORMED] = "malformed",     [BROKEN_OFF] = "aborted", [FAILED] = "failed",
-};
+#define UPLOAD_OUTCOMES(ROW)              \
+	ROW(STORED, "stored")             \
+	ROW(REPLACED, "replaced")         \
+	ROW(HAVE_IT, "already_stored")    \
+	ROW(IN_PROGRESS, "in_progress")   \
+	ROW(BUSY, "busy")                 \
+	ROW(UNAUTHORIZED, "unauthorized") \
+	ROW(MALFORMED, "malformed")       \
+	ROW(BROKEN_OFF, "aborted")        \
+	ROW(FAILED, "failed")
+
+enum handler_upload_outcome { UPLOAD_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { UPLOAD_OUTCOMES(NAMED_TEXT) };
 
 #define HANDLER_UPLOAD_METRICS(ROW)                                                               \
 	ROW(uploads, METRIC_COUNTER, "decima_debuginfo_uploads_total",                            \

@@ -14,23 +14,18 @@
 
 enum { POLL_INTERVAL_MS = 50, STALL_MS = 30000 };
 
-enum upstream_outcome {
-	FETCHED,
-	ABSENT,
-	FAILED,
-	WRONG,
-	NO_BETTER,
-	REMEMBERED,
-	BUSY,
-	IN_CIRCLES,
-	OUTCOMES
-};
-static const char *const outcome_names[OUTCOMES] = {
-	[FETCHED] = "fetched",     [ABSENT] = "absent",
-	[FAILED] = "failed",       [WRONG] = "wrong",
-	[NO_BETTER] = "no_better", [REMEMBERED] = "cached",
-	[BUSY] = "busy",           [IN_CIRCLES] = "forwarding_loop",
-};
+#define UPSTREAM_OUTCOMES(ROW)      \
+	ROW(FETCHED, "fetched")     \
+	ROW(ABSENT, "absent")       \
+	ROW(FAILED, "failed")       \
+	ROW(WRONG, "wrong")         \
+	ROW(NO_BETTER, "no_better") \
+	ROW(REMEMBERED, "cached")   \
+	ROW(BUSY, "busy")           \
+	ROW(IN_CIRCLES, "forwarding_loop")
+
+enum upstream_outcome { UPSTREAM_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { UPSTREAM_OUTCOMES(NAMED_TEXT) };
 
 #define UPSTREAM_METRICS(ROW)                                                        \
 	ROW(queries, METRIC_COUNTER, "decima_debuginfo_upstream_total",              \

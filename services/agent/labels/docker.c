@@ -15,19 +15,15 @@
 
 enum { PIECE_BYTES = 8 << 10, REQUEST_MAX = 512 };
 
-enum docker_outcome {
-	OUTCOME_APPLIED,
-	OUTCOME_OTHER,
-	OUTCOME_MALFORMED,
-	OUTCOME_TOO_LONG,
-	OUTCOME_TOO_MANY,
-	DOCKER_OUTCOME_COUNT
-};
-static const char *const outcome_names[DOCKER_OUTCOME_COUNT] = {
-	[OUTCOME_APPLIED] = "applied",     [OUTCOME_OTHER] = "other",
-	[OUTCOME_MALFORMED] = "malformed", [OUTCOME_TOO_LONG] = "too_long",
-	[OUTCOME_TOO_MANY] = "too_many",
-};
+#define DOCKER_OUTCOMES(ROW)                \
+	ROW(OUTCOME_APPLIED, "applied")     \
+	ROW(OUTCOME_OTHER, "other")         \
+	ROW(OUTCOME_MALFORMED, "malformed") \
+	ROW(OUTCOME_TOO_LONG, "too_long")   \
+	ROW(OUTCOME_TOO_MANY, "too_many")
+
+enum docker_outcome { DOCKER_OUTCOMES(NAMED_CONSTANT) DOCKER_OUTCOME_COUNT };
+static const char *const outcome_names[DOCKER_OUTCOME_COUNT] = { DOCKER_OUTCOMES(NAMED_TEXT) };
 #define DOCKER_METRICS(ROW)                                                       \
 	ROW(objects_total, METRIC_COUNTER, "decima_agent_docker_objects_total",   \
 	    "Objects in Docker's responses, by outcome.",                         \

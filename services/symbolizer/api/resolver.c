@@ -10,25 +10,25 @@
 enum { WAIT_MS = 100 };
 
 /* Where the response to a build id came from. */
-enum resolve_source {
-	SOURCE_WARM,
-	SOURCE_NEGATIVE,
-	SOURCE_SHARED,
-	SOURCE_BUILT,
-	SOURCE_OLDER,
-	SOURCE_LATE,
-	SOURCE_COUNT
-};
+#define SOURCES(ROW)                     \
+	ROW(SOURCE_WARM, "warm")         \
+	ROW(SOURCE_NEGATIVE, "negative") \
+	ROW(SOURCE_SHARED, "shared")     \
+	ROW(SOURCE_BUILT, "built")       \
+	ROW(SOURCE_OLDER, "older")       \
+	ROW(SOURCE_LATE, "late")
 
-static const char *const source_names[SOURCE_COUNT] = {
-	[SOURCE_WARM] = "warm",   [SOURCE_NEGATIVE] = "negative", [SOURCE_SHARED] = "shared",
-	[SOURCE_BUILT] = "built", [SOURCE_OLDER] = "older",       [SOURCE_LATE] = "late",
-};
+enum resolve_source { SOURCES(NAMED_CONSTANT) SOURCE_COUNT };
 
-enum lock_outcome { ACQUIRED, HELD_ELSEWHERE, TIMED_OUT, LOCK_OUTCOMES };
-static const char *const lock_outcome_names[LOCK_OUTCOMES] = {
-	[ACQUIRED] = "acquired", [HELD_ELSEWHERE] = "held_elsewhere", [TIMED_OUT] = "timed_out"
-};
+static const char *const source_names[SOURCE_COUNT] = { SOURCES(NAMED_TEXT) };
+
+#define LOCKS(ROW)                            \
+	ROW(ACQUIRED, "acquired")             \
+	ROW(HELD_ELSEWHERE, "held_elsewhere") \
+	ROW(TIMED_OUT, "timed_out")
+
+enum lock_outcome { LOCKS(NAMED_CONSTANT) LOCK_OUTCOMES };
+static const char *const lock_outcome_names[LOCK_OUTCOMES] = { LOCKS(NAMED_TEXT) };
 
 #define RESOLVER_METRICS(ROW)                                                                      \
 	ROW(seconds, METRIC_HISTOGRAM, "decima_symbolizer_request_duration_seconds",               \

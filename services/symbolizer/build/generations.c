@@ -12,10 +12,14 @@
 #include "server/metrics/metrics.h"
 #include "symbolizer/symbolizer_limits.h"
 
-enum generation_outcome { REPORTED, FOREIGN, FAILED, KNOWN, OUTCOMES };
-static const char *const outcome_names[OUTCOMES] = {
-	[REPORTED] = "reported", [FOREIGN] = "foreign", [FAILED] = "failed", [KNOWN] = "cached"
-};
+#define GENERATION_OUTCOMES(ROW)  \
+	ROW(REPORTED, "reported") \
+	ROW(FOREIGN, "foreign")   \
+	ROW(FAILED, "failed")     \
+	ROW(KNOWN, "cached")
+
+enum generation_outcome { GENERATION_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { GENERATION_OUTCOMES(NAMED_TEXT) };
 
 #define GENERATIONS_METRICS(ROW)                                                                 \
 	ROW(lookups, METRIC_COUNTER, "decima_symbolizer_generations_total",                      \

@@ -22,22 +22,18 @@ enum {
 	QUERIES_PER_FILE = 2 /* debuginfo, executable */
 };
 
-enum build_outcome {
-	BUILT,
-	ABSENT,
-	UNAVAILABLE,
-	MALFORMED,
-	TOO_LARGE,
-	CRASHED,
-	LATE,
-	OUTRUN,
-	OUTCOMES
-};
-static const char *const outcome_names[OUTCOMES] = {
-	[BUILT] = "built",         [ABSENT] = "absent",       [UNAVAILABLE] = "unavailable",
-	[MALFORMED] = "malformed", [TOO_LARGE] = "too_large", [CRASHED] = "crashed",
-	[LATE] = "late",           [OUTRUN] = "superseded",
-};
+#define BUILD_OUTCOMES(ROW)             \
+	ROW(BUILT, "built")             \
+	ROW(ABSENT, "absent")           \
+	ROW(UNAVAILABLE, "unavailable") \
+	ROW(MALFORMED, "malformed")     \
+	ROW(TOO_LARGE, "too_large")     \
+	ROW(CRASHED, "crashed")         \
+	ROW(LATE, "late")               \
+	ROW(OUTRUN, "superseded")
+
+enum build_outcome { BUILD_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { BUILD_OUTCOMES(NAMED_TEXT) };
 
 #define WORKER_POOL_METRICS(ROW)                                                               \
 	ROW(builds, METRIC_COUNTER, "decima_symbolizer_builds_total",                          \

@@ -20,17 +20,23 @@
 
 enum { POP_MS = 500 };
 
-enum lookup_outcome { WHOLE, REASON, MISSED, FAILED, SUSPENDED, LOOKUP_OUTCOMES };
-static const char *const lookup_outcome_names[LOOKUP_OUTCOMES] = { [WHOLE] = "hit",
-								   [REASON] = "reason",
-								   [MISSED] = "miss",
-								   [FAILED] = "failed",
-								   [SUSPENDED] = "suspended" };
+#define LOOKUPS(ROW)          \
+	ROW(WHOLE, "hit")     \
+	ROW(REASON, "reason") \
+	ROW(MISSED, "miss")   \
+	ROW(FAILED, "failed") \
+	ROW(SUSPENDED, "suspended")
 
-enum put_outcome { PUT, PUT_FAILED, PUT_DROPPED, PUT_OUTCOMES };
-static const char *const put_outcome_names[PUT_OUTCOMES] = {
-	[PUT] = "put", [PUT_FAILED] = "failed", [PUT_DROPPED] = "dropped"
-};
+enum lookup_outcome { LOOKUPS(NAMED_CONSTANT) LOOKUP_OUTCOMES };
+static const char *const lookup_outcome_names[LOOKUP_OUTCOMES] = { LOOKUPS(NAMED_TEXT) };
+
+#define PUTS(ROW)                 \
+	ROW(PUT, "put")           \
+	ROW(PUT_FAILED, "failed") \
+	ROW(PUT_DROPPED, "dropped")
+
+enum put_outcome { PUTS(NAMED_CONSTANT) PUT_OUTCOMES };
+static const char *const put_outcome_names[PUT_OUTCOMES] = { PUTS(NAMED_TEXT) };
 
 #define SHARED_CACHE_METRICS(ROW)                                                                  \
 	ROW(lookup_count, METRIC_COUNTER, "decima_symbolizer_redis_lookups_total",                 \

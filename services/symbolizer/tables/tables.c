@@ -14,10 +14,13 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-enum drop_reason { EVICTED, OUTDATED, CORRUPT, DROPS };
-static const char *const drop_names[DROPS] = {
-	[EVICTED] = "evicted", [OUTDATED] = "outdated", [CORRUPT] = "corrupt"
-};
+#define DROP_REASONS(ROW)         \
+	ROW(EVICTED, "evicted")   \
+	ROW(OUTDATED, "outdated") \
+	ROW(CORRUPT, "corrupt")
+
+enum drop_reason { DROP_REASONS(NAMED_CONSTANT) DROPS };
+static const char *const drop_names[DROPS] = { DROP_REASONS(NAMED_TEXT) };
 
 #define TABLES_METRICS(ROW)                                                                        \
 	ROW(dropped, METRIC_COUNTER, "decima_symbolizer_tables_dropped_total",                     \
