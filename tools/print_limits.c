@@ -6,6 +6,7 @@
  * if a limits.h is missing here. The values come from the compiler.
  */
 #include "agent/agent_limits.h"
+#include "base/base_limits.h"
 #include "client/client_limits.h"
 #include "debuginfo/debuginfo_limits.h"
 #include "elf/limits.h"
@@ -54,6 +55,7 @@ struct limit {
 
 #define LIMIT_ROW(name, value, unit, bounds, beyond) { #name, name, unit, bounds, beyond },
 
+static const struct limit base_rows[] = { BASE_LIMITS(LIMIT_ROW) };
 static const struct limit profile_rows[] = { PROFILE_LIMITS(LIMIT_ROW) };
 static const struct limit elf_rows[] = { ELF_LIMITS(LIMIT_ROW) };
 static const struct limit store_rows[] = { STORE_LIMITS(LIMIT_ROW) };
@@ -71,6 +73,7 @@ static const struct limit_table {
 	const struct limit *rows;
 	size_t count;
 } tables[] = {
+	{ "lib/base/base_limits.h", base_rows, sizeof(base_rows) / sizeof(*base_rows) },
 	{ "lib/profile/limits.h", profile_rows, sizeof(profile_rows) / sizeof(*profile_rows) },
 	{ "lib/elf/limits.h", elf_rows, sizeof(elf_rows) / sizeof(*elf_rows) },
 	{ "lib/store/limits.h", store_rows, sizeof(store_rows) / sizeof(*store_rows) },

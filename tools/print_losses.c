@@ -309,7 +309,7 @@ static void register_all(void)
 	metrics_register(batch_metrics);
 	metrics_register(publish_metrics);
 	metrics_register(local_store_metrics);
-	ingester_metrics_register();
+	metrics_register(ingester_metrics);
 }
 
 int main(int argc, char **argv)

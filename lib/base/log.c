@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include "base/base_limits.h"
 #include "base/str.h"
 
 #include <assert.h>
@@ -9,10 +10,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum {
-	FIELDS_MAX = 1023, /* bytes of all fields of an event */
-	SPEC_MAX = 8,      /* characters of a conversion, such as %.*s, and NUL */
-};
+enum { SPEC_MAX = 8 }; /* characters of a conversion, such as %.*s, and NUL */
 
 const char *const log_level_names[LOG_LEVEL_COUNT] = {
 	[LOG_DEBUG] = "debug",
@@ -22,6 +20,7 @@ const char *const log_level_names[LOG_LEVEL_COUNT] = {
 };
 static const char *log_service = "?";
 static enum log_level log_threshold = LOG_INFO;
+static _Atomic uint64_t lines_truncated;
 
 void log_init(const char *service, enum log_level level)
 {
@@ -31,7 +30,7 @@ void log_init(const char *service, enum log_level level)
 
 /* The fields of an event while they are written. */
 struct fields {
-	char text[FIELDS_MAX + 1];
+	char text[LOG_FIELDS_MAX + 1];
 	size_t len;
 	bool is_quoted; /* a quote of the format is open */
 	bool is_full;   /* a part did not fit; nothing is added after it */
@@ -40,7 +39,7 @@ struct fields {
 /* Add the part as a whole or not at all. One byte stays free for a closing quote. */
 static void put(struct fields *fields, str part)
 {
-	fields->is_full = fields->is_full || part.len > FIELDS_MAX - 1 - fields->len;
+	fields->is_full = fields->is_full || part.len > LOG_FIELDS_MAX - 1 - fields->len;
 	if (fields->is_full)
 		return;
 	memcpy(fields->text + fields->len, part.ptr, part.len);
@@ -182,6 +181,11 @@ static void format_fields(struct fields *fields, const char *format, va_list *ar
 	fields->text[fields->len] = '\0';
 }
 
+uint64_t log_lines_truncated(void)
+{
+	return lines_truncated;
+}
+
 void log_write(enum log_level level, const char *msg, const char *format, ...)
 {
 	struct fields fields = { .len = 0 };
@@ -200,6 +204,7 @@ void log_write(enum log_level level, const char *msg, const char *format, ...)
 	va_start(args, format);
 	format_fields(&fields, format, &args);
 	va_end(args);
+	lines_truncated += fields.is_full;
 	/* One write per line, so that lines of several threads do not interleave. */
 	fprintf(stderr, "ts=%s.%03ldZ level=%s svc=%s msg=\"%s\" %s\n", when, now.tv_nsec / 1000000,
 		log_level_names[level], log_service, msg, fields.text);

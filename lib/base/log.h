@@ -10,8 +10,8 @@
  * escaped, a byte that is not UTF-8 becomes U+FFFD, and a text that logfmt cannot hold bare is
  * written in quotes, unless the format has quotes around it. Only the conversions d, u, x, s, .*s
  * and m are supported (asserted), with the lengths z, j and l. All fields of an event together are
- * truncated to 1023 bytes. Any thread may log. Logging cannot fail; if stderr cannot be written,
- * the line is lost.
+ * truncated to LOG_FIELDS_MAX bytes. Any thread may log. Logging cannot fail; if stderr cannot be
+ * written, the line is lost.
  */
 #pragma once
 
@@ -29,6 +29,9 @@ void log_init(const char *service, enum log_level level);
 /* Write one event. The macros below set the level; `format`, of the
  * fields, may be left out. */
 void log_write(enum log_level level, const char *msg, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* The number of lines written so far whose fields were truncated. Any thread. */
+uint64_t log_lines_truncated(void);
 
 #define log_debug(msg, ...) log_write(LOG_DEBUG, msg, "" __VA_ARGS__)
 #define log_info(msg, ...)  log_write(LOG_INFO, msg, "" __VA_ARGS__)

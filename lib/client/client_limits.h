@@ -10,6 +10,7 @@
 	/* Bits of a number; each server is queried in turn. */                              \
 	LIMIT(SERVERS_MAX, 16, COUNT, "debuginfod servers", "an error at startup")           \
 	LIMIT(HOST_LOOKUPS_MAX, 8, COUNT, "lookups of host names that run at the same time", \
-	      "`ERR_BUSY` to the caller, who goes on without Redis")
+	      "`ERR_BUSY` to the caller, who goes on without Redis: "                        \
+	      "`decima_symbolizer_host_lookups_refused_total`")
 
 CLIENT_LIMITS(LIMIT_CONSTANT)

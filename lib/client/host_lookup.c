@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 
 static _Atomic unsigned int running;
+static _Atomic uint64_t refused;
 
 /* Shared by the caller and its thread; the last one frees it. */
 struct lookup {
@@ -66,6 +67,7 @@ static bool start(struct lookup *lookup, struct err *err)
 		return err_errno(err, "resolve %s", lookup->host);
 	if (++running > HOST_LOOKUPS_MAX) {
 		running--;
+		refused++;
 		return err_set(err, ERR_BUSY, "resolve %s: earlier lookups of names still wait",
 			       lookup->host);
 	}
@@ -115,4 +117,9 @@ bool host_lookup(const char *host, uint16_t port, uint64_t deadline_ns,
 	}
 	release(lookup);
 	return good;
+}
+
+uint64_t host_lookups_refused(void)
+{
+	return refused;
 }

@@ -20,3 +20,6 @@ struct addrinfo;
  */
 bool host_lookup(const char *host, uint16_t port, uint64_t deadline_ns,
 		 struct addrinfo **ret_addresses, struct err *err) MUST_CHECK;
+
+/* The number of lookups so far that returned ERR_BUSY. Any thread. */
+uint64_t host_lookups_refused(void);

@@ -41,17 +41,14 @@ static const char *const step_names[SANDBOX_STEP_COUNT] = {
 	[SANDBOX_STEP_BOUNDING] = "bounding_set",
 };
 
-static struct metric ends = {
-	.name = "decima_sandbox_ends_total",
-	.kind = METRIC_COUNTER,
-	.help = "Ended child processes that handle untrusted files, by reason. stopped: not needed "
-		"any more; forbidden_call: a system call that a parser may not make; killed: by "
-		"another process, usually the kernel's OOM killer.",
-	.label = "reason",
-	.values = sandbox_end_names,
-	.value_count = SANDBOX_END_COUNT
-};
-METRICS(sandbox_metrics, &ends);
+#define SANDBOX_METRICS(ROW)                                                                     \
+	ROW(ends, METRIC_COUNTER, "decima_sandbox_ends_total",                                   \
+	    "Ended child processes that handle untrusted files, by reason. stopped: not needed " \
+	    "any more; forbidden_call: a system call that a parser may not make; killed: by "    \
+	    "another process, usually the kernel's OOM killer.",                                 \
+	    METRIC_LABEL("reason", sandbox_end_names, SANDBOX_END_COUNT))
+
+METRICS(sandbox_metrics, SANDBOX_METRICS);
 
 void sandbox_count(enum sandbox_end end)
 {

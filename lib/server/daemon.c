@@ -31,6 +31,14 @@ bool daemon_stopping(void)
 	return cancel_requested(&cancel);
 }
 
+#define DAEMON_METRICS(ROW)                                                       \
+	ROW(log_truncated, METRIC_COUNTER, "decima_log_lines_truncated_total",    \
+	    "Log lines whose fields were truncated, because they were too long.", \
+	    .read = log_lines_truncated)
+
+DAEMON_METRICS(METRIC_STATIC_VARIABLE)
+static METRICS_TABLE(daemon_metrics, DAEMON_METRICS);
+
 static void on_signal(int number)
 {
 	(void)number;
@@ -106,9 +114,10 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 	enum conf_action action = CONF_RUN;
 	struct err err = { 0 };
 
-	metrics_register(http_metrics); /* before conf_load(), which may print them */
-	if (program->register_metrics)
-		program->register_metrics();
+	metrics_register(daemon_metrics); /* before conf_load(), which may print them */
+	metrics_register(http_metrics);
+	for (size_t i = 0; program->metrics && program->metrics[i]; i++)
+		metrics_register(program->metrics[i]);
 	if (!conf_load(program->settings, &program->conf, argc, argv, &action, &err)) {
 		fprintf(stderr, "%s: %s\n", name, err.msg);
 		return 1;

@@ -41,11 +41,13 @@ struct daemon_settings {
 		.help = "Lowest level that is logged: debug, info, warn, error."           \
 	}
 
+struct metric;
+
 struct daemon_program {
 	struct conf_program conf;
-	void *settings;                 /* set before run() is called */
-	struct daemon_settings *daemon; /* inside settings */
-	void (*register_metrics)(void); /* NULL: no metrics of its own. Called first */
+	void *settings;                       /* set before run() is called */
+	struct daemon_settings *daemon;       /* inside settings */
+	struct metric *const *const *metrics; /* its tables of METRICS(), then NULL; NULL: none */
 	bool (*run)(void *settings, struct err *err);
 };
 

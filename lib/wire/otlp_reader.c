@@ -15,22 +15,8 @@
 
 #define NS_PER_TIME UINT64_C(1000000) /* sample times are in milliseconds */
 
-const char *const otlp_reason_names[OTLP_REASON_COUNT] = {
-	[OTLP_TRUNCATED] = "truncated",
-	[OTLP_MALFORMED] = "malformed",
-	[OTLP_INDEX] = "index",
-	[OTLP_LIMIT] = "limit",
-	[OTLP_OLD_LAYOUT] = "old_layout",
-	[OTLP_TEXT] = "text",
-	[OTLP_SHAPE] = "shape",
-	[OTLP_TOO_OLD] = "too_old",
-	[OTLP_TOO_FAR_AHEAD] = "too_far_ahead",
-	[OTLP_LABEL_DROPPED] = "label_dropped",
-	[OTLP_LABEL_RESERVED] = "label_reserved",
-	[OTLP_LABEL_TRUNCATED] = "label_truncated",
-	[OTLP_STACK_TRUNCATED] = "stack_truncated",
-	[OTLP_NAME_TRUNCATED] = "name_truncated",
-};
+const char *const otlp_reason_names[OTLP_REASON_COUNT] = { OTLP_REJECT_REASONS(
+	NAMED_TEXT) OTLP_PARTIAL_REASONS(NAMED_TEXT) };
 
 struct otlp_reader {
 	struct otlp_decoder decoder;

@@ -12,26 +12,28 @@
 #include "base/err.h"
 #include "profile/sample_set.h"
 
-/*
- * Why a message was rejected, or something in it was skipped or truncated. The names are labels of
- * metrics.
- */
+/* Why a message was rejected. The names are labels of metrics. */
+#define OTLP_REJECT_REASONS(ROW)                                                        \
+	ROW(OTLP_TRUNCATED, "truncated")   /* ends inside a field */                    \
+	ROW(OTLP_MALFORMED, "malformed")   /* an invalid wire type, varint or length */ \
+	ROW(OTLP_INDEX, "index")           /* an index outside its table */             \
+	ROW(OTLP_LIMIT, "limit")           /* exceeds a bound of limits.h */            \
+	ROW(OTLP_OLD_LAYOUT, "old_layout") /* tables where older versions had them */   \
+	ROW(OTLP_TEXT, "text")             /* text that is not UTF-8 or holds NUL */    \
+	ROW(OTLP_SHAPE, "shape")           /* the numbers of values and timestamps do not match */
+
+/* Why something in a message was skipped or truncated. */
+#define OTLP_PARTIAL_REASONS(ROW)                                                                 \
+	ROW(OTLP_TOO_OLD, "too_old") /* sample: before the oldest time that is stored */          \
+	ROW(OTLP_TOO_FAR_AHEAD, "too_far_ahead")     /* sample: after the latest time */          \
+	ROW(OTLP_LABEL_DROPPED, "label_dropped")     /* name too long or empty, value too deep */ \
+	ROW(OTLP_LABEL_RESERVED, "label_reserved")   /* label_name_is_reserved() */               \
+	ROW(OTLP_LABEL_TRUNCATED, "label_truncated") /* value too long */                         \
+	ROW(OTLP_STACK_TRUNCATED, "stack_truncated") /* deeper than STACK_DEPTH_MAX */            \
+	ROW(OTLP_NAME_TRUNCATED, "name_truncated")   /* of a function or file: too long */
+
 enum otlp_reason {
-	OTLP_TRUNCATED,       /* message: ends inside a field */
-	OTLP_MALFORMED,       /* message: an invalid wire type, varint or length */
-	OTLP_INDEX,           /* message: an index outside its table */
-	OTLP_LIMIT,           /* message: exceeds a bound of limits.h */
-	OTLP_OLD_LAYOUT,      /* message: tables where older versions of the format had them */
-	OTLP_TEXT,            /* message: text that is not UTF-8 or holds NUL */
-	OTLP_SHAPE,           /* message: the numbers of values and timestamps do not match */
-	OTLP_TOO_OLD,         /* sample: skipped, before the oldest time that is stored */
-	OTLP_TOO_FAR_AHEAD,   /* sample: skipped, after the latest time */
-	OTLP_LABEL_DROPPED,   /* label: name too long or empty, or value nested too deep */
-	OTLP_LABEL_RESERVED,  /* label: dropped, its name is reserved (label_name_is_reserved()) */
-	OTLP_LABEL_TRUNCATED, /* label: value too long */
-	OTLP_STACK_TRUNCATED, /* stack: deeper than STACK_DEPTH_MAX */
-	OTLP_NAME_TRUNCATED,  /* name of a function or file: too long */
-	OTLP_REASON_COUNT,
+	OTLP_REJECT_REASONS(NAMED_CONSTANT) OTLP_PARTIAL_REASONS(NAMED_CONSTANT) OTLP_REASON_COUNT,
 	OTLP_PARTIAL_REASON = OTLP_TOO_OLD, /* the reasons before this one reject the message */
 };
 extern const char *const otlp_reason_names[OTLP_REASON_COUNT];

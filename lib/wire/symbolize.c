@@ -7,17 +7,7 @@
 
 #include <symbolize.pb-c.h>
 
-const char *const name_reason_names[NAME_REASON_COUNT] = {
-	[NAME_KNOWN] = "known",
-	[NAME_NO_DEBUG_INFO] = "no_debug_info",
-	[NAME_NO_SYMBOL] = "no_symbol",
-	[NAME_UNAVAILABLE] = "unavailable",
-	[NAME_MALFORMED] = "malformed",
-	[NAME_TOO_LARGE] = "too_large",
-	[NAME_PENDING] = "pending",
-	[NAME_BAD_BUILD_ID] = "bad_build_id",
-	[NAME_NO_RESPONSE] = "no_response",
-};
+const char *const name_reason_names[NAME_REASON_COUNT] = { NAME_REASONS(NAMED_TEXT) };
 
 const char *const name_reason_text[NAME_REASON_COUNT] = {
 	[NAME_KNOWN] = "",

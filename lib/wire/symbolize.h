@@ -13,18 +13,18 @@
 #include "profile/limits.h"
 
 /* Why an address has no name. The numbers are on the wire: add new ones at the end. */
-enum name_reason {
-	NAME_KNOWN,
-	NAME_NO_DEBUG_INFO, /* no file with this build id is known */
-	NAME_NO_SYMBOL,     /* the file has no symbol for this address */
-	NAME_UNAVAILABLE,   /* the source of the files is unavailable now */
-	NAME_MALFORMED,     /* the file cannot be parsed */
-	NAME_TOO_LARGE,     /* the file, or the work to read it, exceeds a limit */
-	NAME_PENDING,       /* the file is being fetched or read: retry */
-	NAME_BAD_BUILD_ID,  /* not a valid build id */
-	NAME_NO_RESPONSE,   /* set by the client: the symbolizer did not respond */
-	NAME_REASON_COUNT,
-};
+#define NAME_REASONS(ROW)                                                                         \
+	ROW(NAME_KNOWN, "known")                                                                  \
+	ROW(NAME_NO_DEBUG_INFO, "no_debug_info") /* no file with this build id is known */        \
+	ROW(NAME_NO_SYMBOL, "no_symbol")         /* the file has no symbol for this address */    \
+	ROW(NAME_UNAVAILABLE, "unavailable")     /* the source of the files is unavailable now */ \
+	ROW(NAME_MALFORMED, "malformed")         /* the file cannot be parsed */                  \
+	ROW(NAME_TOO_LARGE, "too_large") /* the file, or the work to read it, exceeds a limit */  \
+	ROW(NAME_PENDING, "pending")     /* the file is being fetched or read: retry */           \
+	ROW(NAME_BAD_BUILD_ID, "bad_build_id") /* not a valid build id */                         \
+	ROW(NAME_NO_RESPONSE, "no_response")   /* set by the client: no response came */
+
+enum name_reason { NAME_REASONS(NAMED_CONSTANT) NAME_REASON_COUNT };
 
 /* For each reason a word for programs and a sentence for users. */
 extern const char *const name_reason_names[NAME_REASON_COUNT];

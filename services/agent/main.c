@@ -297,18 +297,11 @@ static bool upload_open(struct debug_upload *upload, const struct settings *conf
 	return true;
 }
 
-static void register_metrics(void)
-{
-	metrics_register(profiler_metrics);
-	metrics_register(batch_metrics);
-	metrics_register(publish_metrics);
-	metrics_register(local_store_metrics);
-	metrics_register(upload_metrics);
-	metrics_register(unwind_loader_metrics);
-	metrics_register(unwind_builder_metrics);
-	metrics_register(docker_metrics);
-	metrics_register(sandbox_metrics);
-}
+static struct metric *const *const metrics[] = { profiler_metrics,       batch_metrics,
+						 publish_metrics,        local_store_metrics,
+						 upload_metrics,         unwind_loader_metrics,
+						 unwind_builder_metrics, docker_metrics,
+						 sandbox_metrics,        NULL };
 
 static bool run(void *self, struct err *err)
 {
@@ -370,7 +363,7 @@ int main(int argc, char **argv)
 				  keys, ARRAY_LEN(keys) },
 			.settings = &settings,
 			.daemon = &settings.daemon,
-			.register_metrics = register_metrics,
+			.metrics = metrics,
 			.run = run,
 		},
 		argc, argv);

@@ -17,13 +17,13 @@
 
 enum { RACES_MAX = 4 };
 
-static struct metric stored_bytes = { .name = "decima_debuginfo_store_bytes",
-				      .kind = METRIC_GAUGE,
-				      .help = "Total size of the files in the store." };
-static struct metric stored_files = { .name = "decima_debuginfo_store_files",
-				      .kind = METRIC_GAUGE,
-				      .help = "Number of files in the store." };
-METRICS(files_metrics, &stored_bytes, &stored_files);
+#define FILES_METRICS(ROW)                                              \
+	ROW(stored_bytes, METRIC_GAUGE, "decima_debuginfo_store_bytes", \
+	    "Total size of the files in the store.")                    \
+	ROW(stored_files, METRIC_GAUGE, "decima_debuginfo_store_files", \
+	    "Number of files in the store.")
+
+METRICS(files_metrics, FILES_METRICS);
 
 void files_account(struct files *files, uint64_t bytes, uint64_t count)
 {

@@ -13,20 +13,15 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-static struct metric evicted_files = {
-	.name = "decima_debuginfo_evicted_files_total",
-	.kind = METRIC_COUNTER,
-	.help = "Files evicted because of --store-max-bytes, the least "
-		"recently read first."
-};
-static struct metric evicted_bytes = { .name = "decima_debuginfo_evicted_bytes_total",
-				       .kind = METRIC_COUNTER,
-				       .help = "Total size of the evicted files." };
-static struct metric leftovers = { .name = "decima_debuginfo_leftovers_total",
-				   .kind = METRIC_COUNTER,
-				   .help = "Unfinished files removed at startup: their writers "
-					   "were killed." };
-METRICS(files_sweep_metrics, &evicted_files, &evicted_bytes, &leftovers);
+#define FILES_SWEEP_METRICS(ROW)                                                          \
+	ROW(evicted_files, METRIC_COUNTER, "decima_debuginfo_evicted_files_total",        \
+	    "Files evicted because of --store-max-bytes, the least recently read first.") \
+	ROW(evicted_bytes, METRIC_COUNTER, "decima_debuginfo_evicted_bytes_total",        \
+	    "Total size of the evicted files.")                                           \
+	ROW(leftovers, METRIC_COUNTER, "decima_debuginfo_leftovers_total",                \
+	    "Unfinished files removed at startup: their writers were killed.")
+
+METRICS(files_sweep_metrics, FILES_SWEEP_METRICS);
 
 static void remove_leftover(void *self, int directory, const char *name)
 {

@@ -10,27 +10,27 @@
 
 #include <inttypes.h>
 
-enum buildid_outcome { STORED, FETCHED, ABSENT, MALFORMED, UNAVAILABLE, OUTCOMES };
-static const char *const outcome_names[OUTCOMES] = {
-	[STORED] = "stored",       [FETCHED] = "fetched",         [ABSENT] = "absent",
-	[MALFORMED] = "malformed", [UNAVAILABLE] = "unavailable",
-};
+#define BUILDID_OUTCOMES(ROW)       \
+	ROW(STORED, "stored")       \
+	ROW(FETCHED, "fetched")     \
+	ROW(ABSENT, "absent")       \
+	ROW(MALFORMED, "malformed") \
+	ROW(UNAVAILABLE, "unavailable")
 
-static struct metric responses = {
-	.name = "decima_debuginfo_responses_total",
-	.kind = METRIC_COUNTER,
-	.help = "Requests of debuginfod clients, by outcome: stored files were served from the "
-		"store, fetched files were first fetched from upstream.",
-	.label = "outcome",
-	.values = outcome_names,
-	.value_count = OUTCOMES
-};
-static struct metric seconds = { .name = "decima_debuginfo_response_duration_seconds",
-				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time until the response to a debuginfod client started, "
-					 "including downloads from upstream servers.",
-				 METRIC_IN_SECONDS };
-METRICS(handler_buildid_metrics, &responses, &seconds);
+enum buildid_outcome { BUILDID_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { BUILDID_OUTCOMES(NAMED_TEXT) };
+
+#define HANDLER_BUILDID_METRICS(ROW)                                                            \
+	ROW(responses, METRIC_COUNTER, "decima_debuginfo_responses_total",                      \
+	    "Requests of debuginfod clients, by outcome: stored files were served from the "    \
+	    "store, fetched files were first fetched from upstream.",                           \
+	    METRIC_LABEL("outcome", outcome_names, OUTCOMES))                                   \
+	ROW(seconds, METRIC_HISTOGRAM, "decima_debuginfo_response_duration_seconds",            \
+	    "Time until the response to a debuginfod client started, including downloads from " \
+	    "upstream servers.",                                                                \
+	    METRIC_IN_SECONDS)
+
+METRICS(handler_buildid_metrics, HANDLER_BUILDID_METRICS);
 
 /* A request while it is handled. */
 struct buildid_request {

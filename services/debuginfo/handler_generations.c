@@ -11,10 +11,11 @@
 
 #include <pthread.h>
 
-static struct metric requested = { .name = "decima_debuginfo_generations_total",
-				   .kind = METRIC_COUNTER,
-				   .help = "Build ids in requests for generations." };
-METRICS(handler_generations_metrics, &requested);
+#define HANDLER_GENERATIONS_METRICS(ROW)                                     \
+	ROW(requested, METRIC_COUNTER, "decima_debuginfo_generations_total", \
+	    "Build ids in requests for generations.")
+
+METRICS(handler_generations_metrics, HANDLER_GENERATIONS_METRICS);
 
 static bool read_ids(const struct http_request *req, struct build_id **ret_ids, size_t *ret_count,
 		     struct err *err)

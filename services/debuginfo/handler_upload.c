@@ -13,40 +13,30 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
-enum handler_upload_outcome {
-	STORED,
-	REPLACED,
-	HAVE_IT,
-	IN_PROGRESS,
-	BUSY,
-	UNAUTHORIZED,
-	MALFORMED,
-	BROKEN_OFF,
-	FAILED,
-	OUTCOMES
-};
-static const char *const outcome_names[OUTCOMES] = {
-	[STORED] = "stored",           [REPLACED] = "replaced",  [HAVE_IT] = "already_stored",
-	[IN_PROGRESS] = "in_progress", [BUSY] = "busy",          [UNAUTHORIZED] = "unauthorized",
-	[MALFORMED] = "malformed",     [BROKEN_OFF] = "aborted", [FAILED] = "failed",
-};
+#define UPLOAD_OUTCOMES(ROW)              \
+	ROW(STORED, "stored")             \
+	ROW(REPLACED, "replaced")         \
+	ROW(HAVE_IT, "already_stored")    \
+	ROW(IN_PROGRESS, "in_progress")   \
+	ROW(BUSY, "busy")                 \
+	ROW(UNAUTHORIZED, "unauthorized") \
+	ROW(MALFORMED, "malformed")       \
+	ROW(BROKEN_OFF, "aborted")        \
+	ROW(FAILED, "failed")
 
-static struct metric uploads = {
-	.name = "decima_debuginfo_uploads_total",
-	.kind = METRIC_COUNTER,
-	.help = "Upload requests, by outcome. aborted: the upload stalled, the client "
-		"disconnected, or the body was too long.",
-	.label = "outcome",
-	.values = outcome_names,
-	.value_count = OUTCOMES
-};
-static struct metric bytes = { .name = "decima_debuginfo_upload_bytes_total",
-			       .kind = METRIC_COUNTER,
-			       .help = "Bytes received in the bodies of uploads." };
-static struct metric running = { .name = "decima_debuginfo_uploads_running",
-				 .kind = METRIC_GAUGE,
-				 .help = "Uploads in progress." };
-METRICS(handler_upload_metrics, &uploads, &bytes, &running);
+enum handler_upload_outcome { UPLOAD_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { UPLOAD_OUTCOMES(NAMED_TEXT) };
+
+#define HANDLER_UPLOAD_METRICS(ROW)                                                               \
+	ROW(uploads, METRIC_COUNTER, "decima_debuginfo_uploads_total",                            \
+	    "Upload requests, by outcome. aborted: the upload stalled, the client disconnected, " \
+	    "or the body was too long.",                                                          \
+	    METRIC_LABEL("outcome", outcome_names, OUTCOMES))                                     \
+	ROW(bytes, METRIC_COUNTER, "decima_debuginfo_upload_bytes_total",                         \
+	    "Bytes received in the bodies of uploads.")                                           \
+	ROW(running, METRIC_GAUGE, "decima_debuginfo_uploads_running", "Uploads in progress.")
+
+METRICS(handler_upload_metrics, HANDLER_UPLOAD_METRICS);
 
 /* An upload in progress: the stream of its request. */
 struct incoming_upload {

@@ -76,15 +76,13 @@ static void sweep(void *self)
 	files_sweep(&service->files);
 }
 
-static void register_metrics(void)
-{
-	metrics_register(files_metrics);
-	metrics_register(files_sweep_metrics);
-	metrics_register(handler_buildid_metrics);
-	metrics_register(handler_upload_metrics);
-	metrics_register(upstream_metrics);
-	metrics_register(handler_generations_metrics);
-}
+static struct metric *const *const metrics[] = { files_metrics,
+						 files_sweep_metrics,
+						 handler_buildid_metrics,
+						 handler_upload_metrics,
+						 upstream_metrics,
+						 handler_generations_metrics,
+						 NULL };
 
 static bool serve_until_stop(struct debuginfo_service *service,
 			     const struct daemon_settings *settings, struct err *err)
@@ -167,7 +165,7 @@ int main(int argc, char **argv)
 				  .key_count = ARRAY_LEN(keys) },
 			.settings = &settings,
 			.daemon = &settings.daemon,
-			.register_metrics = register_metrics,
+			.metrics = metrics,
 			.run = run,
 		},
 		argc, argv);

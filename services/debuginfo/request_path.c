@@ -3,12 +3,7 @@
 
 #include "debuginfo/debuginfo_limits.h"
 
-const char *const request_kind_names[REQUEST_KIND_COUNT] = {
-	[REQUEST_DEBUGINFO] = "debuginfo",
-	[REQUEST_EXECUTABLE] = "executable",
-	[REQUEST_SECTION] = "section",
-	[REQUEST_SOURCE] = "source",
-};
+const char *const request_kind_names[REQUEST_KIND_COUNT] = { REQUEST_KINDS(NAMED_TEXT) };
 
 static bool kind_parse(str name, enum request_kind *ret_kind)
 {

@@ -10,13 +10,13 @@
 
 #include "elf/build_id.h"
 
-enum request_kind {
-	REQUEST_DEBUGINFO,
-	REQUEST_EXECUTABLE,
-	REQUEST_SECTION,
-	REQUEST_SOURCE,
-	REQUEST_KIND_COUNT
-};
+#define REQUEST_KINDS(ROW)                    \
+	ROW(REQUEST_DEBUGINFO, "debuginfo")   \
+	ROW(REQUEST_EXECUTABLE, "executable") \
+	ROW(REQUEST_SECTION, "section")       \
+	ROW(REQUEST_SOURCE, "source")
+
+enum request_kind { REQUEST_KINDS(NAMED_CONSTANT) REQUEST_KIND_COUNT };
 
 extern const char *const request_kind_names[REQUEST_KIND_COUNT];
 

@@ -14,47 +14,33 @@
 
 enum { POLL_INTERVAL_MS = 50, STALL_MS = 30000 };
 
-enum upstream_outcome {
-	FETCHED,
-	ABSENT,
-	FAILED,
-	WRONG,
-	NO_BETTER,
-	REMEMBERED,
-	BUSY,
-	IN_CIRCLES,
-	OUTCOMES
-};
-static const char *const outcome_names[OUTCOMES] = {
-	[FETCHED] = "fetched",     [ABSENT] = "absent",
-	[FAILED] = "failed",       [WRONG] = "wrong",
-	[NO_BETTER] = "no_better", [REMEMBERED] = "cached",
-	[BUSY] = "busy",           [IN_CIRCLES] = "forwarding_loop",
-};
+#define UPSTREAM_OUTCOMES(ROW)      \
+	ROW(FETCHED, "fetched")     \
+	ROW(ABSENT, "absent")       \
+	ROW(FAILED, "failed")       \
+	ROW(WRONG, "wrong")         \
+	ROW(NO_BETTER, "no_better") \
+	ROW(REMEMBERED, "cached")   \
+	ROW(BUSY, "busy")           \
+	ROW(IN_CIRCLES, "forwarding_loop")
 
-static struct metric queries = { .name = "decima_debuginfo_upstream_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Queries to upstream servers, by outcome.",
-				 .label = "outcome",
-				 .values = outcome_names,
-				 .value_count = OUTCOMES };
-static struct metric bytes = { .name = "decima_debuginfo_upstream_bytes_total",
-			       .kind = METRIC_COUNTER,
-			       .help = "Bytes received from upstream servers." };
-static struct metric fetches = { .name = "decima_debuginfo_upstream_fetches",
-				 .kind = METRIC_GAUGE,
-				 .help = "Downloads from upstream servers in progress." };
-static struct metric waiters = {
-	.name = "decima_debuginfo_upstream_waiters",
-	.kind = METRIC_GAUGE,
-	.help = "Requests waiting for a download from an upstream server."
-};
-static struct metric seconds = { .name = "decima_debuginfo_upstream_duration_seconds",
-				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time of one query to an upstream server, including the "
-					 "download.",
-				 METRIC_IN_SECONDS };
-METRICS(upstream_metrics, &queries, &bytes, &fetches, &waiters, &seconds);
+enum upstream_outcome { UPSTREAM_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { UPSTREAM_OUTCOMES(NAMED_TEXT) };
+
+#define UPSTREAM_METRICS(ROW)                                                        \
+	ROW(queries, METRIC_COUNTER, "decima_debuginfo_upstream_total",              \
+	    "Queries to upstream servers, by outcome.",                              \
+	    METRIC_LABEL("outcome", outcome_names, OUTCOMES))                        \
+	ROW(bytes, METRIC_COUNTER, "decima_debuginfo_upstream_bytes_total",          \
+	    "Bytes received from upstream servers.")                                 \
+	ROW(fetches, METRIC_GAUGE, "decima_debuginfo_upstream_fetches",              \
+	    "Downloads from upstream servers in progress.")                          \
+	ROW(waiters, METRIC_GAUGE, "decima_debuginfo_upstream_waiters",              \
+	    "Requests waiting for a download from an upstream server.")              \
+	ROW(seconds, METRIC_HISTOGRAM, "decima_debuginfo_upstream_duration_seconds", \
+	    "Time of one query to an upstream server, including the download.", METRIC_IN_SECONDS)
+
+METRICS(upstream_metrics, UPSTREAM_METRICS);
 
 bool upstream_open(struct upstream *upstream, const struct upstream_options *options,
 		   struct files *files, struct err *err)

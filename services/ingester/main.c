@@ -105,6 +105,8 @@ static bool run(void *self, struct err *err)
 	return done;
 }
 
+static struct metric *const *const metrics[] = { ingester_metrics, NULL };
+
 int main(int argc, char **argv)
 {
 	return daemon_main(
@@ -114,7 +116,7 @@ int main(int argc, char **argv)
 				  ARRAY_LEN(keys) },
 			.settings = &settings,
 			.daemon = &settings.daemon,
-			.register_metrics = ingester_metrics_register,
+			.metrics = metrics,
 			.run = run,
 		},
 		argc, argv);

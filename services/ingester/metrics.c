@@ -5,33 +5,23 @@
 
 #include <assert.h>
 
-static const char *reject_names[REJECT_REASON_COUNT];
+static const char *const reject_names[REJECT_REASON_COUNT] = {
+	OTLP_REJECT_REASONS(NAMED_TEXT) "bad_headers", "rejected_by_store"
+};
 
 static _Atomic int64_t lag_cells[LAG_PARTITIONS_MAX];
 static const struct metric_numbers lag_numbers = { LAG_PARTITIONS_MAX, lag_cells };
 static _Atomic int64_t newest_cells[LAG_PARTITIONS_MAX];
 static const struct metric_numbers newest_numbers = { LAG_PARTITIONS_MAX, newest_cells };
 
-#define DEFINITION(variable, metric_kind, id, text, ...)                                      \
-	struct metric variable = {                                                            \
-		.name = "decima_ingester_" id, .help = text, .kind = metric_kind, __VA_ARGS__ \
-	};
-#define ADDRESS(variable, ...) &variable,
+#define VARIABLE(variable, kind, name, ...) \
+	METRIC_VARIABLE(variable, kind, "decima_ingester_" name, __VA_ARGS__)
 
-INGESTER_METRICS(DEFINITION)
-static struct metric *const all[] = { INGESTER_METRICS(ADDRESS) NULL };
+INGESTER_METRICS(VARIABLE)
+METRICS_TABLE(ingester_metrics, INGESTER_METRICS);
 
 const char *reject_reason_name(size_t reason)
 {
 	assert(reason < REJECT_REASON_COUNT);
-	if (reason == REJECT_HEADERS)
-		return "bad_headers";
-	return reason == REJECT_BY_STORE ? "rejected_by_store" : otlp_reason_names[reason];
-}
-
-void ingester_metrics_register(void)
-{
-	for (size_t i = 0; i < REJECT_REASON_COUNT; i++)
-		reject_names[i] = reject_reason_name(i);
-	metrics_register(all);
+	return reject_names[reason];
 }

@@ -22,15 +22,14 @@ enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 	    "Samples decoded and accepted for storing.")                                           \
 	ROW(ingester_skipped, METRIC_COUNTER, "skipped_total",                                     \
 	    "Samples, labels, stacks and names that were skipped or truncated, by reason.",        \
-	    .label = "reason", .values = otlp_reason_names + OTLP_PARTIAL_REASON,                  \
-	    .value_count = SKIPPED_REASON_COUNT)                                                   \
+	    METRIC_LABEL("reason", otlp_reason_names + OTLP_PARTIAL_REASON, SKIPPED_REASON_COUNT)) \
 	ROW(ingester_duplicates, METRIC_COUNTER, "duplicate_batches_total",                        \
 	    "Batches dropped because they were received before.")                                  \
 	ROW(ingester_late, METRIC_COUNTER, "late_batches_total",                                   \
 	    "Batches received after one with a higher sequence number.")                           \
 	ROW(ingester_rejected, METRIC_COUNTER, "rejected_messages_total",                          \
-	    "Messages sent to the rejected topic, by reason.", .label = "reason",                  \
-	    .values = reject_names, .value_count = REJECT_REASON_COUNT)                            \
+	    "Messages sent to the rejected topic, by reason.",                                     \
+	    METRIC_LABEL("reason", reject_names, REJECT_REASON_COUNT))                             \
 	ROW(ingester_rejected_stripped, METRIC_COUNTER, "rejected_stripped_total",                 \
 	    "Rejected messages of which only reason and place were kept: Kafka does not accept "   \
 	    "their size.")                                                                         \
@@ -133,12 +132,11 @@ enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 	ROW(ingester_partitions_dropped, METRIC_COUNTER, "partitions_dropped_total",               \
 	    "Table partitions dropped by retention.")
 
-#define INGESTER_METRIC_DECLARATION(variable, ...) extern struct metric variable;
-INGESTER_METRICS(INGESTER_METRIC_DECLARATION)
+INGESTER_METRICS(METRIC_DECLARATION)
 
 /* The name of a reason below REJECT_REASON_COUNT: static text, for the label of ingester_rejected
  * and the header `decima-reason` of the rejected message. */
 const char *reject_reason_name(size_t reason);
 
-/* Registers all these metrics for /metrics. Call it once, before threads start. Cannot fail. */
-void ingester_metrics_register(void);
+/* For metrics_register(). */
+extern struct metric *const ingester_metrics[];

@@ -64,18 +64,11 @@ static const struct conf_key keys[] = {
 	  .help = "Size of all shares in the database; beyond it, new shares are rejected (422)." },
 };
 
-static void register_metrics(void)
-{
-	metrics_register(api_request_metrics);
-	metrics_register(error_response_metrics);
-	metrics_register(pool_metrics);
-	metrics_register(report_metrics);
-	metrics_register(symbol_lookup_metrics);
-	metrics_register(symbol_cache_metrics);
-	metrics_register(symbolization_metrics);
-	metrics_register(shared_query_metrics);
-	metrics_register(share_metrics);
-}
+static struct metric *const *const metrics[] = { api_request_metrics,   error_response_metrics,
+						 pool_metrics,          report_metrics,
+						 symbol_lookup_metrics, symbol_cache_metrics,
+						 symbolization_metrics, shared_query_metrics,
+						 share_metrics,         NULL };
 
 static bool run(void *self, struct err *err)
 {
@@ -118,7 +111,7 @@ int main(int argc, char **argv)
 				  .key_count = ARRAY_LEN(keys) },
 			.settings = &settings,
 			.daemon = &settings.daemon,
-			.register_metrics = register_metrics,
+			.metrics = metrics,
 			.run = run,
 		},
 		argc, argv);

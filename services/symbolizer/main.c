@@ -66,15 +66,13 @@ struct symbolizer_service {
 	char directory[PATH_MAX];
 };
 
-static void register_metrics(void)
-{
-	metrics_register(resolver_metrics);
-	metrics_register(generations_metrics);
-	metrics_register(tables_metrics);
-	metrics_register(worker_pool_metrics);
-	metrics_register(shared_cache_metrics);
-	metrics_register(sandbox_metrics);
-}
+static struct metric *const *const metrics[] = { resolver_metrics,
+						 generations_metrics,
+						 tables_metrics,
+						 worker_pool_metrics,
+						 shared_cache_metrics,
+						 sandbox_metrics,
+						 NULL };
 
 static bool serve_until_stop(struct symbolizer_service *service,
 			     const struct daemon_settings *settings, struct err *err)
@@ -176,7 +174,7 @@ int main(int argc, char **argv)
 				  .key_count = ARRAY_LEN(keys) },
 			.settings = &settings,
 			.daemon = &settings.daemon,
-			.register_metrics = register_metrics,
+			.metrics = metrics,
 			.run = run,
 		},
 		argc, argv);

@@ -70,6 +70,33 @@ def test_operations_has_exactly_the_alerts_of_the_rules():
     assert named == mentioned and len(named) > 10
 
 
+def routes():
+    """(method, path) of each route of the services: rows of ENDPOINT_ROWS, or struct http_route."""
+    listed = subprocess.run(["git", "ls-files", "services/*.[ch]", "lib/server/daemon.c"], cwd=ROOT,
+                            check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+    for source in listed:
+        text = (ROOT / source).read_text(encoding="utf-8")
+        yield from re.findall(r'\bROW\(\w+, \w+, "([A-Z]+)", "(/[^"]*)"', text)
+        yield from re.findall(r'\.method = "([A-Z]+)",\s*\.path = "(/[^"]*)"', text)
+
+
+def is_served(request, route):
+    """A route's path that ends in `/` includes all paths below it."""
+    (method, path), (its_method, its_path) = request, route
+    below = len(its_path) > 1 and its_path.endswith("/") and path.startswith(its_path)
+    return method == its_method and (path == its_path or below)
+
+
+def test_the_api_page_describes_each_route_and_no_other():
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"`([A-Z]+) (/[^`?]*)", page))
+    described |= {("GET", path) for path in re.findall(r"`(/[^`?]*)`", page)}
+    existing = set(routes())
+    assert len(existing) > 20
+    assert not [route for route in existing if not any(is_served(it, route) for it in described)]
+    assert not [it for it in described if not any(is_served(it, route) for route in existing)]
+
+
 @pytest.mark.parametrize("what", [["check", "rules", "alerts.yml"],
                                   ["test", "rules", "alerts_test.yml"]], ids=lambda w: w[0])
 def test_promtool_accepts_the_alerts(what):

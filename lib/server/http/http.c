@@ -17,15 +17,6 @@
  */
 enum { DRAIN_MS = 2000, CANCEL_MS = 3000 };
 
-static struct metric unread_bodies = {
-	.name = "decima_http_unread_bodies_total",
-	.kind = METRIC_COUNTER,
-	.help = "Rejected bodies that were too long to be read to their end: the client may not "
-		"have seen the response."
-};
-METRICS(http_metrics, &http_requests_total, &http_timeouts_total, &http_refused_total,
-	&http_evictions_total, &http_connections, &unread_bodies);
-
 /* A request and its response. Lives in its own arena. */
 struct http_exchange {
 	struct arena arena;
@@ -240,7 +231,7 @@ static bool receive_piece(struct http_server *server, struct http_exchange *exch
 		exchange->drained += piece.len;
 		if (exchange->drained <= HTTP_DISCARD_MAX)
 			return true;
-		metric_add(&unread_bodies, 1);
+		metric_add(&http_unread_bodies_total, 1);
 		return false;
 	}
 	exchange->received += piece.len;
@@ -404,7 +395,7 @@ static void discard_body(struct http_server *server, struct MHD_Connection *conn
 	http_watch_until(&server->watch, slot_of(connection),
 			 clock_monotonic_ns() + HTTP_DISCARD_SECONDS * NS_PER_SECOND);
 	if (info && !socket_discard(info->connect_fd, HTTP_DISCARD_MAX, HTTP_DISCARD_PAUSE_MS))
-		metric_add(&unread_bodies, 1);
+		metric_add(&http_unread_bodies_total, 1);
 }
 
 static void on_completed(void *cls, struct MHD_Connection *connection, void **state,

@@ -18,15 +18,8 @@ static const struct metric_pairs by_status = {
 	.value_count = ARRAY_LEN(status_names),
 	.cells = cells,
 };
-struct metric http_requests_total = {
-	.name = "decima_http_requests_total",
-	.kind = METRIC_COUNTER,
-	.help = "HTTP responses, by route (its path; none: no route has this path) and status.",
-	.label = "route",
-	.values = route_names,
-	.value_count = 1,
-	.pairs = &by_status,
-};
+HTTP_METRICS(METRIC_VARIABLE)
+METRICS_TABLE(http_metrics, HTTP_METRICS);
 
 /* 0: unknown. */
 static size_t route_find(str path)

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/cond.h"
 #include "base/heap.h"
+#include "server/http/http_metrics_internal.h"
 #include "server/http/http_watch_internal.h"
 #include "server/limits.h"
 
@@ -11,22 +12,6 @@
 #include <time.h>
 
 enum { POLL_MS = 250 };
-
-struct metric http_timeouts_total = { .name = "decima_http_timeouts_total",
-				      .kind = METRIC_COUNTER,
-				      .help = "Connections closed because a request or a response "
-					      "took too long." };
-struct metric http_connections = { .name = "decima_http_connections",
-				   .kind = METRIC_GAUGE,
-				   .help = "Open HTTP connections." };
-struct metric http_refused_total = { .name = "decima_http_refused_connections_total",
-				     .kind = METRIC_COUNTER,
-				     .help = "Connections closed because too many were open." };
-struct metric http_evictions_total = {
-	.name = "decima_http_evictions_total",
-	.kind = METRIC_COUNTER,
-	.help = "Idle connections closed to make room for new ones."
-};
 
 static void wait_ms(struct http_watch *watch, uint64_t ms)
 {

@@ -18,7 +18,6 @@
 #pragma once
 
 #include "base/cancel.h"
-#include "server/metrics/metrics.h"
 
 #include <pthread.h>
 
@@ -84,6 +83,3 @@ void http_watch_sending(struct http_watch *watch, struct http_slot *slot, uint64
 
 /* Wait until no connection is in HTTP_HANDLING or HTTP_SENDING. False: timeout. */
 bool http_watch_drain(struct http_watch *watch, uint64_t timeout_ms);
-
-extern struct metric http_timeouts_total, http_refused_total, http_evictions_total,
-	http_connections;

@@ -3,12 +3,7 @@
 
 #include "server/json/json.h"
 
-const char *const error_type_names[ERROR_TYPE_COUNT] = {
-	[ERROR_BAD_DATA] = "bad_data",       [ERROR_EXECUTION] = "execution",
-	[ERROR_TIMEOUT] = "timeout",         [ERROR_CANCELED] = "canceled",
-	[ERROR_UNAVAILABLE] = "unavailable", [ERROR_INTERNAL] = "internal",
-	[ERROR_NOT_FOUND] = "not_found",     [ERROR_GONE] = "gone",
-};
+const char *const error_type_names[ERROR_TYPE_COUNT] = { ERROR_TYPES(NAMED_TEXT) };
 
 static const int statuses[ERROR_TYPE_COUNT] = {
 	[ERROR_BAD_DATA] = 400,    [ERROR_EXECUTION] = 422, [ERROR_TIMEOUT] = 503,

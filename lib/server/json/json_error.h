@@ -10,17 +10,17 @@
 
 #include "server/http/http.h"
 
-enum error_type {
-	ERROR_BAD_DATA,    /* 400 */
-	ERROR_EXECUTION,   /* 422 */
-	ERROR_TIMEOUT,     /* 503 */
-	ERROR_CANCELED,    /* 499: the client is gone, but logs and metrics show it */
-	ERROR_UNAVAILABLE, /* 503 with Retry-After */
-	ERROR_INTERNAL,    /* 500 */
-	ERROR_NOT_FOUND,   /* 404 */
-	ERROR_GONE,        /* 410 */
-	ERROR_TYPE_COUNT,
-};
+#define ERROR_TYPES(ROW)                                                                          \
+	ROW(ERROR_BAD_DATA, "bad_data")       /* 400 */                                           \
+	ROW(ERROR_EXECUTION, "execution")     /* 422 */                                           \
+	ROW(ERROR_TIMEOUT, "timeout")         /* 503 */                                           \
+	ROW(ERROR_CANCELED, "canceled")       /* 499: the client is gone; for logs and metrics */ \
+	ROW(ERROR_UNAVAILABLE, "unavailable") /* 503 with Retry-After */                          \
+	ROW(ERROR_INTERNAL, "internal")       /* 500 */                                           \
+	ROW(ERROR_NOT_FOUND, "not_found")     /* 404 */                                           \
+	ROW(ERROR_GONE, "gone")               /* 410 */
+
+enum error_type { ERROR_TYPES(NAMED_CONSTANT) ERROR_TYPE_COUNT };
 extern const char *const error_type_names[ERROR_TYPE_COUNT];
 
 /* The type of a failure of a handler. */

@@ -208,7 +208,8 @@ static void write_metric(struct buf *out, const struct metric *metric)
 		write_numbers(out, metric);
 	} else if (!metric->label) {
 		buf_format(out, "%s", metric->name);
-		write_value(out, metric, metric_get(metric));
+		write_value(out, metric,
+			    metric->read ? (int64_t)metric->read() : metric_get(metric));
 	} else {
 		for (size_t i = 0; i < metric->value_count; i++) {
 			buf_format(out, "%s{%s=\"%s\"}", metric->name, metric->label,

@@ -2,20 +2,13 @@
 /*
  * metrics - the counters, gauges and histograms of this process, in Prometheus' text format.
  *
- * A metric is a static variable next to the code that updates it; main registers tables of metrics.
- * A metric may have one or two labels whose values are known in advance (for example a table
- * of reasons).
+ * A metric is a row of a table next to the code that updates it (METRICS() below); main registers
+ * the tables. A metric may have one or two labels whose values are known in advance (for example a
+ * table of reasons).
  *
- *     struct metric samples_total = { .name = "decima_ingester_samples_total",
- *             .kind = METRIC_COUNTER, .help = "Samples stored." };
- *     struct metric lost_total = { .name = "decima_agent_samples_lost_total",
- *             .kind = METRIC_COUNTER, .help = "Samples lost, by reason.",
- *             .label = "reason", .values = reason_names, .value_count = REASON_COUNT };
- *     struct metric flush_seconds = { .name = "decima_ingester_flush_duration_seconds",
- *             .kind = METRIC_HISTOGRAM, .help = "Time of a flush.", METRIC_IN_SECONDS };
- *     metric_add(&samples_total, 5);
- *     metric_add_at(&lost_total, REASON_RING_FULL, 1);
- *     metric_observe(&flush_seconds, took_ns);
+ *     metric_add(&made, 5);
+ *     metric_add_at(&rejected, REJECTED_FULL, 1);
+ *     metric_observe(&flush_duration, took_ns);
  *
  * Any thread may update any metric at any time. All values are exported, zeros included, with two
  * exceptions: a metric with two labels exports only the pairs that are not 0, since most pairs
@@ -50,7 +43,8 @@ struct metric {
 	size_t value_count;
 	const struct metric_pairs *pairs;      /* NULL: at most one label */
 	const struct metric_numbers *numbered; /* NULL: the label's values are strings */
-	uint64_t unit; /* an exported value is the counted one divided by this; 0: by 1 */
+	uint64_t (*read)(void); /* the value, which is kept elsewhere; NULL: it is kept here */
+	uint64_t unit;          /* an exported value is the counted one divided by this; 0: by 1 */
 	/* Of a histogram: ascending inclusive upper bounds; an unbounded bucket follows. */
 	const uint64_t *bounds;
 	size_t bound_count;
@@ -65,8 +59,33 @@ extern const uint64_t metric_seconds_bounds[METRIC_SECONDS_BOUNDS];
 	.unit = UINT64_C(1000000000), .bounds = metric_seconds_bounds, \
 	.bound_count = METRIC_SECONDS_BOUNDS
 
-/* Define a table for metrics_register(): METRICS(share_metrics, &made, &rejected); */
-#define METRICS(name, ...) struct metric *const name[] = { __VA_ARGS__, NULL }
+/* The fields of a metric with one label: METRIC_LABEL("reason", reason_names, REASON_COUNT). */
+#define METRIC_LABEL(name, names, count) .label = (name), .values = (names), .value_count = (count)
+
+/*
+ * Each metric is one row. METRICS() defines a static variable for each row, and the table for
+ * metrics_register(). What follows the help are further fields of struct metric.
+ *
+ *     #define SHARE_METRICS(ROW)                                                               \
+ *             ROW(made, METRIC_COUNTER, "decima_querier_shares_total", "Shares made.")         \
+ *             ROW(rejected, METRIC_COUNTER, "decima_querier_share_rejections_total",           \
+ *                 "Shares that were rejected, by reason.",                                     \
+ *                 METRIC_LABEL("reason", reason_names, REASON_COUNT))
+ *
+ *     METRICS(share_metrics, SHARE_METRICS);
+ */
+#define METRICS(table, ROWS)         \
+	ROWS(METRIC_STATIC_VARIABLE) \
+	METRICS_TABLE(table, ROWS)
+
+/* The parts of METRICS(), for variables that several files update: they are declared in a header.
+ */
+#define METRIC_DECLARATION(variable, ...) extern struct metric variable;
+#define METRIC_VARIABLE(variable, metric_kind, id, text, ...) \
+	struct metric variable = { .name = id, .kind = metric_kind, .help = text, __VA_ARGS__ };
+#define METRIC_STATIC_VARIABLE(...)   static METRIC_VARIABLE(__VA_ARGS__)
+#define METRIC_ADDRESS(variable, ...) &variable,
+#define METRICS_TABLE(table, ROWS)    struct metric *const table[] = { ROWS(METRIC_ADDRESS) NULL }
 
 /* Add a table of METRICS() to the process-wide registry, one of the global variables. Call it
  * before the HTTP server starts; a metric that is registered already is skipped. */

@@ -17,11 +17,7 @@ struct label_list {
 	size_t len;
 };
 
-const char *const collect_step_names[COLLECT_STEP_COUNT] = {
-	[COLLECT_BY_TABLES] = "tables",
-	[COLLECT_BY_FRAME_POINTERS] = "frame_pointers",
-	[COLLECT_BY_GUESS] = "guess",
-};
+const char *const collect_step_names[COLLECT_STEP_COUNT] = { COLLECT_STEPS(NAMED_TEXT) };
 
 void collect_init(struct collect *collect, const struct collect_options *options)
 {

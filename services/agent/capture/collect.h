@@ -25,12 +25,12 @@ struct collect_options {
 };
 
 /* The least certain method among the steps of a walk. */
-enum collect_step {
-	COLLECT_BY_TABLES,
-	COLLECT_BY_FRAME_POINTERS,
-	COLLECT_BY_GUESS,
-	COLLECT_STEP_COUNT
-};
+#define COLLECT_STEPS(ROW)                               \
+	ROW(COLLECT_BY_TABLES, "tables")                 \
+	ROW(COLLECT_BY_FRAME_POINTERS, "frame_pointers") \
+	ROW(COLLECT_BY_GUESS, "guess")
+
+enum collect_step { COLLECT_STEPS(NAMED_CONSTANT) COLLECT_STEP_COUNT };
 extern const char *const collect_step_names[COLLECT_STEP_COUNT];
 
 struct collect {

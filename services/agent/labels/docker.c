@@ -15,34 +15,25 @@
 
 enum { PIECE_BYTES = 8 << 10, REQUEST_MAX = 512 };
 
-enum docker_outcome {
-	OUTCOME_APPLIED,
-	OUTCOME_OTHER,
-	OUTCOME_MALFORMED,
-	OUTCOME_TOO_LONG,
-	OUTCOME_TOO_MANY,
-	DOCKER_OUTCOME_COUNT
-};
-static const char *const outcome_names[DOCKER_OUTCOME_COUNT] = {
-	[OUTCOME_APPLIED] = "applied",     [OUTCOME_OTHER] = "other",
-	[OUTCOME_MALFORMED] = "malformed", [OUTCOME_TOO_LONG] = "too_long",
-	[OUTCOME_TOO_MANY] = "too_many",
-};
-static struct metric objects_total = { .name = "decima_agent_docker_objects_total",
-				       .kind = METRIC_COUNTER,
-				       .help = "Objects in Docker's responses, by outcome.",
-				       .label = "outcome",
-				       .values = outcome_names,
-				       .value_count = DOCKER_OUTCOME_COUNT };
-static struct metric failures_total = {
-	.name = "decima_agent_docker_failures_total",
-	.kind = METRIC_COUNTER,
-	.help = "Connections to Docker's socket that failed or were interrupted."
-};
-static struct metric known = { .name = "decima_agent_containers",
-			       .kind = METRIC_GAUGE,
-			       .help = "Existing containers whose names are known." };
-METRICS(docker_metrics, &objects_total, &failures_total, &known);
+#define DOCKER_OUTCOMES(ROW)                \
+	ROW(OUTCOME_APPLIED, "applied")     \
+	ROW(OUTCOME_OTHER, "other")         \
+	ROW(OUTCOME_MALFORMED, "malformed") \
+	ROW(OUTCOME_TOO_LONG, "too_long")   \
+	ROW(OUTCOME_TOO_MANY, "too_many")
+
+enum docker_outcome { DOCKER_OUTCOMES(NAMED_CONSTANT) DOCKER_OUTCOME_COUNT };
+static const char *const outcome_names[DOCKER_OUTCOME_COUNT] = { DOCKER_OUTCOMES(NAMED_TEXT) };
+#define DOCKER_METRICS(ROW)                                                       \
+	ROW(objects_total, METRIC_COUNTER, "decima_agent_docker_objects_total",   \
+	    "Objects in Docker's responses, by outcome.",                         \
+	    METRIC_LABEL("outcome", outcome_names, DOCKER_OUTCOME_COUNT))         \
+	ROW(failures_total, METRIC_COUNTER, "decima_agent_docker_failures_total", \
+	    "Connections to Docker's socket that failed or were interrupted.")    \
+	ROW(known, METRIC_GAUGE, "decima_agent_containers",                       \
+	    "Existing containers whose names are known.")
+
+METRICS(docker_metrics, DOCKER_METRICS);
 
 static void handle_object(struct docker *docker, str object)
 {

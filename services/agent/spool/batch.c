@@ -9,34 +9,21 @@
 
 #include <inttypes.h>
 
-static struct metric batches = { .name = "decima_agent_batches_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Batches put into the spool." };
-static struct metric batch_bytes = { .name = "decima_agent_batch_bytes_total",
-				     .kind = METRIC_COUNTER,
-				     .help = "Bytes of batches put into the spool, uncompressed." };
-static struct metric batch_samples = { .name = "decima_agent_samples_spooled_total",
-				       .kind = METRIC_COUNTER,
-				       .help = "Samples put into the spool." };
-static struct metric batch_lost = {
-	.name = "decima_agent_samples_unspooled_total",
-	.kind = METRIC_COUNTER,
-	.help = "Samples lost because the spool could not be written."
-};
+#define BATCH_METRICS(ROW)                                                                        \
+	ROW(batches, METRIC_COUNTER, "decima_agent_batches_total", "Batches put into the spool.") \
+	ROW(batch_bytes, METRIC_COUNTER, "decima_agent_batch_bytes_total",                        \
+	    "Bytes of batches put into the spool, uncompressed.")                                 \
+	ROW(batch_samples, METRIC_COUNTER, "decima_agent_samples_spooled_total",                  \
+	    "Samples put into the spool.")                                                        \
+	ROW(batch_lost, METRIC_COUNTER, "decima_agent_samples_unspooled_total",                   \
+	    "Samples lost because the spool could not be written.")                               \
+	ROW(killed, METRIC_COUNTER, "decima_agent_samples_killed_total",                          \
+	    "Samples that a killed agent had collected and not spooled; counted as lost by the "  \
+	    "next agent process, this one.")                                                      \
+	ROW(spool_write, METRIC_HISTOGRAM, "decima_agent_spool_write_duration_seconds",           \
+	    "Time to put a batch into the spool, on disk.", METRIC_IN_SECONDS)
 
-static struct metric spool_write = { .name = "decima_agent_spool_write_duration_seconds",
-				     .kind = METRIC_HISTOGRAM,
-				     .help = "Time to put a batch into the spool, on disk.",
-				     METRIC_IN_SECONDS };
-
-static struct metric killed = {
-	.name = "decima_agent_samples_killed_total",
-	.kind = METRIC_COUNTER,
-	.help = "Samples that a killed agent had collected and not spooled; counted as lost by the "
-		"next agent process, this one."
-};
-
-METRICS(batch_metrics, &batches, &batch_bytes, &batch_samples, &batch_lost, &killed, &spool_write);
+METRICS(batch_metrics, BATCH_METRICS);
 
 void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 		       const struct batch_options *options)

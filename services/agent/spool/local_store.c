@@ -12,12 +12,11 @@
 
 enum { FILE_NAME_MAX = 40 };
 
-static struct metric samples_lost = {
-	.name = "decima_agent_local_store_lost_samples_total",
-	.help = "Samples lost because a file of the local store could not be written."
-};
+#define LOCAL_STORE_METRICS(ROW)                                                         \
+	ROW(samples_lost, METRIC_COUNTER, "decima_agent_local_store_lost_samples_total", \
+	    "Samples lost because a file of the local store could not be written.")
 
-METRICS(local_store_metrics, &samples_lost);
+METRICS(local_store_metrics, LOCAL_STORE_METRICS);
 
 bool local_store_open(struct local_store *store, const char *directory, struct err *err)
 {

@@ -16,49 +16,30 @@ enum {
 	CLOSE_MS = 100,
 };
 
-static struct metric batches_sent_total = { .name = "decima_agent_batches_sent_total",
-					    .help = "Batches that Kafka has acknowledged." };
-static struct metric bytes_sent_total = {
-	.name = "decima_agent_bytes_sent_total",
-	.help = "Bytes of the batches that Kafka has acknowledged, uncompressed."
-};
-static struct metric sends_failed_total = { .name = "decima_agent_sends_failed_total",
-					    .help = "Sends that failed; the batch is sent again." };
-static struct metric spool_batches = { .name = "decima_agent_spool_batches",
-				       .kind = METRIC_GAUGE,
-				       .help = "Batches in the spool." };
-static struct metric spool_bytes = { .name = "decima_agent_spool_bytes",
-				     .kind = METRIC_GAUGE,
-				     .help = "Bytes of the batches in the spool." };
-static struct metric spool_oldest = { .name = "decima_agent_spool_oldest_seconds",
-				      .kind = METRIC_GAUGE,
-				      .help = "Age of the oldest batch in the spool." };
-static struct metric spool_rate = {
-	.name = "decima_agent_spool_max_rate_bytes",
-	.kind = METRIC_GAUGE,
-	.help = "Current limit of bytes per second sent from the spool."
-};
-static struct metric spool_paced = {
-	.name = "decima_agent_spool_paced_seconds_total",
-	.help = "Time that batches waited for the limit of bytes per second.",
-	.unit = NS_PER_SECOND
-};
-static struct metric spool_lost_batches = { .name = "decima_agent_spool_lost_batches_total",
-					    .help = "Batches dropped by the spool, by reason.",
-					    .label = "reason",
-					    .values = spool_reason_names,
-					    .value_count = SPOOL_REASON_COUNT };
-static struct metric spool_lost_samples = {
-	.name = "decima_agent_spool_lost_samples_total",
-	.help = "Samples of batches dropped by the spool, by reason.",
-	.label = "reason",
-	.values = spool_reason_names,
-	.value_count = SPOOL_REASON_COUNT
-};
+#define PUBLISH_METRICS(ROW)                                                                    \
+	ROW(batches_sent_total, METRIC_COUNTER, "decima_agent_batches_sent_total",              \
+	    "Batches that Kafka has acknowledged.")                                             \
+	ROW(bytes_sent_total, METRIC_COUNTER, "decima_agent_bytes_sent_total",                  \
+	    "Bytes of the batches that Kafka has acknowledged, uncompressed.")                  \
+	ROW(sends_failed_total, METRIC_COUNTER, "decima_agent_sends_failed_total",              \
+	    "Sends that failed; the batch is sent again.")                                      \
+	ROW(spool_batches, METRIC_GAUGE, "decima_agent_spool_batches", "Batches in the spool.") \
+	ROW(spool_bytes, METRIC_GAUGE, "decima_agent_spool_bytes",                              \
+	    "Bytes of the batches in the spool.")                                               \
+	ROW(spool_oldest, METRIC_GAUGE, "decima_agent_spool_oldest_seconds",                    \
+	    "Age of the oldest batch in the spool.")                                            \
+	ROW(spool_lost_batches, METRIC_COUNTER, "decima_agent_spool_lost_batches_total",        \
+	    "Batches dropped by the spool, by reason.",                                         \
+	    METRIC_LABEL("reason", spool_reason_names, SPOOL_REASON_COUNT))                     \
+	ROW(spool_lost_samples, METRIC_COUNTER, "decima_agent_spool_lost_samples_total",        \
+	    "Samples of batches dropped by the spool, by reason.",                              \
+	    METRIC_LABEL("reason", spool_reason_names, SPOOL_REASON_COUNT))                     \
+	ROW(spool_rate, METRIC_GAUGE, "decima_agent_spool_max_rate_bytes",                      \
+	    "Current limit of bytes per second sent from the spool.")                           \
+	ROW(spool_paced, METRIC_COUNTER, "decima_agent_spool_paced_seconds_total",              \
+	    "Time that batches waited for the limit of bytes per second.", .unit = NS_PER_SECOND)
 
-METRICS(publish_metrics, &batches_sent_total, &bytes_sent_total, &sends_failed_total,
-	&spool_batches, &spool_bytes, &spool_oldest, &spool_lost_batches, &spool_lost_samples,
-	&spool_rate, &spool_paced);
+METRICS(publish_metrics, PUBLISH_METRICS);
 
 static void gauges_set(struct publish *publish)
 {

@@ -20,11 +20,7 @@ enum {
 	READ_LOG_MS = 60 * 1000, /* between two log lines about them */
 };
 
-const char *const spool_reason_names[SPOOL_REASON_COUNT] = {
-	[SPOOL_FULL] = "spool_full",
-	[SPOOL_CORRUPT] = "spool_corrupt",
-	[SPOOL_REFUSED] = "spool_refused",
-};
+const char *const spool_reason_names[SPOOL_REASON_COUNT] = { SPOOL_REASONS(NAMED_TEXT) };
 
 static uint64_t file_size(const struct spool_batch *batch)
 {

@@ -36,12 +36,12 @@ struct spool_options {
 };
 
 /* Why a batch is dropped; the names are reasons of AgentStatus.lost. */
-enum spool_reason {
-	SPOOL_FULL,    /* spool_full: the oldest batch is dropped */
-	SPOOL_CORRUPT, /* spool_corrupt: the file does not match its checksum, or is unreadable */
-	SPOOL_REFUSED, /* spool_refused: Kafka will never accept it */
-	SPOOL_REASON_COUNT,
-};
+#define SPOOL_REASONS(ROW)                                                      \
+	ROW(SPOOL_FULL, "spool_full")       /* the oldest batch is dropped */   \
+	ROW(SPOOL_CORRUPT, "spool_corrupt") /* checksum wrong, or unreadable */ \
+	ROW(SPOOL_REFUSED, "spool_refused") /* Kafka will never accept it */
+
+enum spool_reason { SPOOL_REASONS(NAMED_CONSTANT) SPOOL_REASON_COUNT };
 extern const char *const spool_reason_names[SPOOL_REASON_COUNT];
 
 /* Drops since the epoch began. Stored in meta, so they survive restarts. */

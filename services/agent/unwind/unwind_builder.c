@@ -18,54 +18,33 @@
 enum cache_error { CACHE_ERROR_CORRUPT, CACHE_ERROR_READ, CACHE_ERROR_WRITE, CACHE_ERROR_COUNT };
 static const char *const cache_error_names[CACHE_ERROR_COUNT] = { "corrupt", "read", "write" };
 
-static struct metric built = { .name = "decima_agent_unwind_table_build_seconds",
-			       .kind = METRIC_HISTOGRAM,
-			       .help = "Time to build an unwind table.",
-			       METRIC_IN_SECONDS };
-static struct metric rows = { .name = "decima_agent_unwind_rows_built_total",
-			      .kind = METRIC_COUNTER,
-			      .help = "Rows of unwind tables that were built." };
-static struct metric cached = { .name = "decima_agent_unwind_tables_cached_total",
-				.kind = METRIC_COUNTER,
-				.help = "Unwind tables that came from the cache on disk." };
-static struct metric cache_errors = {
-	.name = "decima_agent_unwind_cache_errors_total",
-	.kind = METRIC_COUNTER,
-	.help = "Unwind tables that were corrupt in the cache on disk, or could not be read "
-		"from it or written to it; a table that cannot be read is built again.",
-	.label = "reason",
-	.values = cache_error_names,
-	.value_count = CACHE_ERROR_COUNT
-};
-static struct metric cache_bytes = { .name = "decima_agent_unwind_cache_bytes",
-				     .kind = METRIC_GAUGE,
-				     .help = "Size of the cache of unwind tables on disk." };
-static struct metric cache_left_out = {
-	.name = "decima_agent_unwind_cache_left_out_total",
-	.kind = METRIC_COUNTER,
-	.help = "Unwind tables not stored on disk because it has little free space, which is kept "
-		"for the spool.",
-};
-static struct metric cache_removed = {
-	.name = "decima_agent_unwind_cache_removed_total",
-	.kind = METRIC_COUNTER,
-	.help = "Unwind tables removed from the cache on disk to make "
-		"room."
-};
-static struct metric cpu = { .name = "decima_agent_unwind_builder_cpu_seconds_total",
-			     .kind = METRIC_COUNTER,
-			     .help = "CPU time of the processes that built unwind tables, counted "
-				     "when a process ends.",
-			     .unit = NS_PER_SECOND };
-static struct metric peak = { .name = "decima_agent_unwind_builder_peak_bytes",
-			      .kind = METRIC_GAUGE,
-			      .help = "Peak memory of a process that built unwind tables." };
-static struct metric starts = { .name = "decima_agent_unwind_builder_starts_total",
-				.kind = METRIC_COUNTER,
-				.help = "Processes started to build unwind tables." };
+#define UNWIND_BUILDER_METRICS(ROW)                                                               \
+	ROW(built, METRIC_HISTOGRAM, "decima_agent_unwind_table_build_seconds",                   \
+	    "Time to build an unwind table.", METRIC_IN_SECONDS)                                  \
+	ROW(rows, METRIC_COUNTER, "decima_agent_unwind_rows_built_total",                         \
+	    "Rows of unwind tables that were built.")                                             \
+	ROW(cached, METRIC_COUNTER, "decima_agent_unwind_tables_cached_total",                    \
+	    "Unwind tables that came from the cache on disk.")                                    \
+	ROW(cache_errors, METRIC_COUNTER, "decima_agent_unwind_cache_errors_total",               \
+	    "Unwind tables that were corrupt in the cache on disk, or could not be read from it " \
+	    "or written to it; a table that cannot be read is built again.",                      \
+	    METRIC_LABEL("reason", cache_error_names, CACHE_ERROR_COUNT))                         \
+	ROW(cache_bytes, METRIC_GAUGE, "decima_agent_unwind_cache_bytes",                         \
+	    "Size of the cache of unwind tables on disk.")                                        \
+	ROW(cache_removed, METRIC_COUNTER, "decima_agent_unwind_cache_removed_total",             \
+	    "Unwind tables removed from the cache on disk to make room.")                         \
+	ROW(cache_left_out, METRIC_COUNTER, "decima_agent_unwind_cache_left_out_total",           \
+	    "Unwind tables not stored on disk because it has little free space, which is kept "   \
+	    "for the spool.")                                                                     \
+	ROW(cpu, METRIC_COUNTER, "decima_agent_unwind_builder_cpu_seconds_total",                 \
+	    "CPU time of the processes that built unwind tables, counted when a process ends.",   \
+	    .unit = NS_PER_SECOND)                                                                \
+	ROW(peak, METRIC_GAUGE, "decima_agent_unwind_builder_peak_bytes",                         \
+	    "Peak memory of a process that built unwind tables.")                                 \
+	ROW(starts, METRIC_COUNTER, "decima_agent_unwind_builder_starts_total",                   \
+	    "Processes started to build unwind tables.")
 
-METRICS(unwind_builder_metrics, &built, &rows, &cached, &cache_errors, &cache_bytes, &cache_removed,
-	&cache_left_out, &cpu, &peak, &starts);
+METRICS(unwind_builder_metrics, UNWIND_BUILDER_METRICS);
 
 struct table_job {
 	char build_id[BUILD_ID_TEXT_MAX];

@@ -6,71 +6,42 @@
 #include "base/heap.h"
 #include "server/metrics/metrics.h"
 
-static struct metric tables = { .name = "decima_agent_unwind_tables",
-				.kind = METRIC_GAUGE,
-				.help = "Unwind tables in the kernel." };
-static struct metric waiting = {
-	.name = "decima_agent_unwind_tables_waiting",
-	.kind = METRIC_GAUGE,
-	.help = "Unwind tables that are wanted and not in the kernel yet."
-};
-static struct metric table_bytes = { .name = "decima_agent_unwind_table_bytes",
-				     .kind = METRIC_GAUGE,
-				     .help = "Bytes of the unwind tables in the kernel." };
-static struct metric list_bytes = { .name = "decima_agent_unwind_list_bytes",
-				    .kind = METRIC_GAUGE,
-				    .help = "Bytes of the processes' mappings in the kernel." };
-static struct metric map_bytes = { .name = "decima_agent_unwind_map_bytes",
-				   .kind = METRIC_GAUGE,
-				   .help = "Bytes of the BPF maps that hold both; what "
-					   "--unwind-table-max-bytes bounds." };
-static struct metric loads = { .name = "decima_agent_unwind_table_loads_total",
-			       .kind = METRIC_COUNTER,
-			       .help = "Unwind tables that were put into the kernel." };
-static struct metric evictions = { .name = "decima_agent_unwind_table_evictions_total",
-				   .kind = METRIC_COUNTER,
-				   .help = "Unwind tables evicted from the kernel to make room." };
-static struct metric refused = { .name = "decima_agent_unwind_tables_refused_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Times an unwind table found no room: it is larger than "
-					 "--unwind-table-max-bytes, or all others were in use." };
-static struct metric skipped = {
-	.name = "decima_agent_unwind_tables_skipped_total",
-	.kind = METRIC_COUNTER,
-	.help = "Times an unwind table found no room that no frame needed: only "
-		"other code of the process was sampled."
-};
-static struct metric errors = { .name = "decima_agent_unwind_table_build_errors_total",
-				.kind = METRIC_COUNTER,
-				.help = "Unwind tables that could not be built, by reason.",
-				.label = "reason",
-				.values = unwind_outcome_names + 1,
-				.value_count = UNWIND_OUTCOME_COUNT - 1 };
-static struct metric listed = { .name = "decima_agent_unwind_processes",
-				.kind = METRIC_GAUGE,
-				.help = "Processes whose mappings the BPF program finds." };
-static struct metric written = { .name = "decima_agent_unwind_lists_written_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Lists of mappings that were put into the kernel." };
-static struct metric lists_out = {
-	.name = "decima_agent_unwind_process_evictions_total",
-	.kind = METRIC_COUNTER,
-	.help = "Processes evicted from the kernel to make room for others, "
-		"until they are sampled again."
-};
-static struct metric lists_refused = { .name = "decima_agent_unwind_lists_refused_total",
-				       .kind = METRIC_COUNTER,
-				       .help = "Times a process's mappings found no room; its next "
-					       "sample retries." };
-static struct metric failures = {
-	.name = "decima_agent_unwind_map_failures_total",
-	.kind = METRIC_COUNTER,
-	.help = "Times the kernel could not allocate memory for unwind tables."
-};
+#define UNWIND_LOADER_METRICS(ROW)                                                                 \
+	ROW(tables, METRIC_GAUGE, "decima_agent_unwind_tables", "Unwind tables in the kernel.")    \
+	ROW(waiting, METRIC_GAUGE, "decima_agent_unwind_tables_waiting",                           \
+	    "Unwind tables that are wanted and not in the kernel yet.")                            \
+	ROW(table_bytes, METRIC_GAUGE, "decima_agent_unwind_table_bytes",                          \
+	    "Bytes of the unwind tables in the kernel.")                                           \
+	ROW(list_bytes, METRIC_GAUGE, "decima_agent_unwind_list_bytes",                            \
+	    "Bytes of the processes' mappings in the kernel.")                                     \
+	ROW(map_bytes, METRIC_GAUGE, "decima_agent_unwind_map_bytes",                              \
+	    "Bytes of the BPF maps that hold both; what --unwind-table-max-bytes bounds.")         \
+	ROW(loads, METRIC_COUNTER, "decima_agent_unwind_table_loads_total",                        \
+	    "Unwind tables that were put into the kernel.")                                        \
+	ROW(evictions, METRIC_COUNTER, "decima_agent_unwind_table_evictions_total",                \
+	    "Unwind tables evicted from the kernel to make room.")                                 \
+	ROW(refused, METRIC_COUNTER, "decima_agent_unwind_tables_refused_total",                   \
+	    "Times an unwind table found no room: it is larger than --unwind-table-max-bytes, or " \
+	    "all others were in use.")                                                             \
+	ROW(skipped, METRIC_COUNTER, "decima_agent_unwind_tables_skipped_total",                   \
+	    "Times an unwind table found no room that no frame needed: only other code of the "    \
+	    "process was sampled.")                                                                \
+	ROW(errors, METRIC_COUNTER, "decima_agent_unwind_table_build_errors_total",                \
+	    "Unwind tables that could not be built, by reason.",                                   \
+	    METRIC_LABEL("reason", unwind_outcome_names + 1, UNWIND_OUTCOME_COUNT - 1))            \
+	ROW(listed, METRIC_GAUGE, "decima_agent_unwind_processes",                                 \
+	    "Processes whose mappings the BPF program finds.")                                     \
+	ROW(written, METRIC_COUNTER, "decima_agent_unwind_lists_written_total",                    \
+	    "Lists of mappings that were put into the kernel.")                                    \
+	ROW(lists_out, METRIC_COUNTER, "decima_agent_unwind_process_evictions_total",              \
+	    "Processes evicted from the kernel to make room for others, until they are sampled "   \
+	    "again.")                                                                              \
+	ROW(lists_refused, METRIC_COUNTER, "decima_agent_unwind_lists_refused_total",              \
+	    "Times a process's mappings found no room; its next sample retries.")                  \
+	ROW(failures, METRIC_COUNTER, "decima_agent_unwind_map_failures_total",                    \
+	    "Times the kernel could not allocate memory for unwind tables.")
 
-METRICS(unwind_loader_metrics, &tables, &waiting, &table_bytes, &list_bytes, &map_bytes, &loads,
-	&evictions, &refused, &skipped, &errors, &listed, &written, &lists_out, &lists_refused,
-	&failures);
+METRICS(unwind_loader_metrics, UNWIND_LOADER_METRICS);
 
 /* Page numbers beyond the store: the list that unwind_loader_list() made last. */
 #define SCRATCH_PAGE ((uint64_t)UNWIND_SEGMENTS_MAX * UNWIND_SEGMENT_PAGES)

@@ -30,47 +30,31 @@ static const char *const outcome_names[UPLOAD_OUTCOME_COUNT] = {
 	[UPLOAD_TIMED_OUT] = "timed_out",
 };
 
-static struct metric uploads = { .name = "decima_agent_debuginfo_uploads_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Files whose debug info was offered, by final outcome.",
-				 .label = "outcome",
-				 .values = outcome_names,
-				 .value_count = UPLOAD_FINAL_COUNT };
-static struct metric retries = { .name = "decima_agent_debuginfo_retries_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Uploads that are retried later, by outcome of the try.",
-				 .label = "outcome",
-				 .values = outcome_names + UPLOAD_FINAL_COUNT,
-				 .value_count = UPLOAD_OUTCOME_COUNT - UPLOAD_FINAL_COUNT };
-static struct metric postponed = { .name = "decima_agent_debuginfo_postponed_total",
-				   .kind = METRIC_COUNTER,
-				   .help = "Times that the queue of files was full; the file is "
-					   "offered again when it is mapped "
-					   "again, or when half of the queue is free." };
-static struct metric sent = { .name = "decima_agent_debuginfo_bytes_total",
-			      .kind = METRIC_COUNTER,
-			      .help = "Bytes of debug info sent." };
-static struct metric waiting = { .name = "decima_agent_debuginfo_waiting",
-				 .kind = METRIC_GAUGE,
-				 .help = "Files kept open until their upload is decided." };
-static struct metric deleted = {
-	.name = "decima_agent_debuginfo_deleted_bytes",
-	.kind = METRIC_GAUGE,
-	.help = "Disk space of waiting files that were deleted meanwhile."
-};
-static struct metric worker_cpu = { .name = "decima_agent_debuginfo_cpu_seconds_total",
-				    .kind = METRIC_COUNTER,
-				    .help = "CPU time of the uploader processes that have ended.",
-				    .unit = NS_PER_SECOND };
-static struct metric worker_peak = { .name = "decima_agent_debuginfo_peak_bytes",
-				     .kind = METRIC_GAUGE,
-				     .help = "Peak memory of an uploader process." };
-static struct metric worker_starts = { .name = "decima_agent_debuginfo_starts_total",
-				       .kind = METRIC_COUNTER,
-				       .help = "Uploader processes started." };
+#define UPLOAD_METRICS(ROW)                                                                        \
+	ROW(uploads, METRIC_COUNTER, "decima_agent_debuginfo_uploads_total",                       \
+	    "Files whose debug info was offered, by final outcome.",                               \
+	    METRIC_LABEL("outcome", outcome_names, UPLOAD_FINAL_COUNT))                            \
+	ROW(retries, METRIC_COUNTER, "decima_agent_debuginfo_retries_total",                       \
+	    "Uploads that are retried later, by outcome of the try.",                              \
+	    METRIC_LABEL("outcome", outcome_names + UPLOAD_FINAL_COUNT,                            \
+			 UPLOAD_OUTCOME_COUNT - UPLOAD_FINAL_COUNT))                               \
+	ROW(postponed, METRIC_COUNTER, "decima_agent_debuginfo_postponed_total",                   \
+	    "Times that the queue of files was full; the file is offered again when it is mapped " \
+	    "again, or when half of the queue is free.")                                           \
+	ROW(sent, METRIC_COUNTER, "decima_agent_debuginfo_bytes_total",                            \
+	    "Bytes of debug info sent.")                                                           \
+	ROW(waiting, METRIC_GAUGE, "decima_agent_debuginfo_waiting",                               \
+	    "Files kept open until their upload is decided.")                                      \
+	ROW(deleted, METRIC_GAUGE, "decima_agent_debuginfo_deleted_bytes",                         \
+	    "Disk space of waiting files that were deleted meanwhile.")                            \
+	ROW(worker_cpu, METRIC_COUNTER, "decima_agent_debuginfo_cpu_seconds_total",                \
+	    "CPU time of the uploader processes that have ended.", .unit = NS_PER_SECOND)          \
+	ROW(worker_peak, METRIC_GAUGE, "decima_agent_debuginfo_peak_bytes",                        \
+	    "Peak memory of an uploader process.")                                                 \
+	ROW(worker_starts, METRIC_COUNTER, "decima_agent_debuginfo_starts_total",                  \
+	    "Uploader processes started.")
 
-METRICS(upload_metrics, &uploads, &retries, &postponed, &sent, &waiting, &deleted, &worker_cpu,
-	&worker_peak, &worker_starts);
+METRICS(upload_metrics, UPLOAD_METRICS);
 
 static void count_outcome(enum upload_outcome outcome)
 {

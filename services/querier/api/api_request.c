@@ -12,48 +12,31 @@
 #define ENDPOINT_NAME(constant, name, ...) [ENDPOINT_##constant] = #name,
 static const char *const endpoint_names[ENDPOINT_COUNT] = { ENDPOINT_ROWS(ENDPOINT_NAME) };
 
-static struct metric queries = { .name = "decima_querier_queries_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Requests to the API, by endpoint.",
-				 .label = "endpoint",
-				 .values = endpoint_names,
-				 .value_count = ENDPOINT_COUNT };
-static struct metric duration = {
-	.name = "decima_querier_query_duration_seconds",
-	.kind = METRIC_HISTOGRAM,
-	.help = "Time from a request to the API to its response, error responses included.",
-	METRIC_IN_SECONDS
-};
 static const uint64_t memory_bounds[] = { 1 << 20,   4 << 20,           16 << 20,         64 << 20,
 					  256 << 20, UINT64_C(1) << 30, UINT64_C(4) << 30 };
-static struct metric memory = { .name = "decima_querier_query_memory_bytes",
-				.kind = METRIC_HISTOGRAM,
-				.help = "Memory that a request used, at its end.",
-				.bounds = memory_bounds,
-				.bound_count = ARRAY_LEN(memory_bounds) };
-static struct metric in_flight = {
-	.name = "decima_querier_queries_in_flight",
-	.kind = METRIC_GAUGE,
-	.help = "Requests to the API in progress, including those that wait for a connection."
-};
-static struct metric rows = { .name = "decima_querier_rows_read_total",
-			      .kind = METRIC_COUNTER,
-			      .help = "Stored rows that queries examined." };
-static struct metric chunks = { .name = "decima_querier_chunks_read_total",
-				.kind = METRIC_COUNTER,
-				.help = "Stored rows whose payload was read." };
-static struct metric bytes = { .name = "decima_querier_bytes_read_total",
-			       .kind = METRIC_COUNTER,
-			       .help = "Bytes of these payloads." };
-static struct metric unreadable = { .name = "decima_querier_unreadable_rows_total",
-				    .kind = METRIC_COUNTER,
-				    .help = "Stored rows that are corrupt or exceed a limit. Each "
-					    "fails the query that reads it." };
-static struct metric samples = { .name = "decima_querier_samples_read_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Samples that queries examined." };
-METRICS(api_request_metrics, &queries, &duration, &memory, &in_flight, &rows, &chunks, &bytes,
-	&unreadable, &samples);
+#define API_REQUEST_METRICS(ROW)                                                                   \
+	ROW(queries, METRIC_COUNTER, "decima_querier_queries_total",                               \
+	    "Requests to the API, by endpoint.",                                                   \
+	    METRIC_LABEL("endpoint", endpoint_names, ENDPOINT_COUNT))                              \
+	ROW(duration, METRIC_HISTOGRAM, "decima_querier_query_duration_seconds",                   \
+	    "Time from a request to the API to its response, error responses included.",           \
+	    METRIC_IN_SECONDS)                                                                     \
+	ROW(memory, METRIC_HISTOGRAM, "decima_querier_query_memory_bytes",                         \
+	    "Memory that a request used, at its end.", .bounds = memory_bounds,                    \
+	    .bound_count = ARRAY_LEN(memory_bounds))                                               \
+	ROW(in_flight, METRIC_GAUGE, "decima_querier_queries_in_flight",                           \
+	    "Requests to the API in progress, including those that wait for a connection.")        \
+	ROW(rows, METRIC_COUNTER, "decima_querier_rows_read_total",                                \
+	    "Stored rows that queries examined.")                                                  \
+	ROW(chunks, METRIC_COUNTER, "decima_querier_chunks_read_total",                            \
+	    "Stored rows whose payload was read.")                                                 \
+	ROW(bytes, METRIC_COUNTER, "decima_querier_bytes_read_total", "Bytes of these payloads.")  \
+	ROW(unreadable, METRIC_COUNTER, "decima_querier_unreadable_rows_total",                    \
+	    "Stored rows that are corrupt or exceed a limit. Each fails the query that reads it.") \
+	ROW(samples, METRIC_COUNTER, "decima_querier_samples_read_total",                          \
+	    "Samples that queries examined.")
+
+METRICS(api_request_metrics, API_REQUEST_METRICS);
 
 static void account(const struct api_request *request, enum endpoint endpoint, const char *error)
 {

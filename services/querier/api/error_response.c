@@ -5,13 +5,12 @@
 
 enum { RETRY_SECONDS = 1 };
 
-static struct metric errors = { .name = "decima_querier_errors_total",
-				.kind = METRIC_COUNTER,
-				.help = "Error responses of the API, by error type.",
-				.label = "type",
-				.values = error_type_names,
-				.value_count = ERROR_TYPE_COUNT };
-METRICS(error_response_metrics, &errors);
+#define ERROR_RESPONSE_METRICS(ROW)                                \
+	ROW(errors, METRIC_COUNTER, "decima_querier_errors_total", \
+	    "Error responses of the API, by error type.",          \
+	    METRIC_LABEL("type", error_type_names, ERROR_TYPE_COUNT))
+
+METRICS(error_response_metrics, ERROR_RESPONSE_METRICS);
 
 void error_response_write(enum error_type type, const char *sentence, struct arena *arena,
 			  struct http_response *res)

@@ -15,27 +15,19 @@
 
 enum { KIND_LIVE, KIND_FROZEN, KIND_COUNT };
 static const char *const kind_names[KIND_COUNT] = { "live", "frozen" };
-static struct metric made = {
-	.name = "decima_querier_shares_total",
-	.kind = METRIC_COUNTER,
-	.help = "Shares that were created, by kind: frozen shares have their result stored.",
-	.label = "kind",
-	.values = kind_names,
-	.value_count = KIND_COUNT
-};
 enum { REJECTED_TOO_BIG, REJECTED_FULL, REASON_COUNT };
 static const char *const reason_names[REASON_COUNT] = { "too_big", "full" };
-static struct metric rejected = {
-	.name = "decima_querier_share_rejections_total",
-	.kind = METRIC_COUNTER,
-	.help = "Shares that were rejected, by reason. too_big: one profile exceeds "
-		"--share-max-bytes; full: all shares exceed --share-total-max-bytes, or their "
-		"number its limit.",
-	.label = "reason",
-	.values = reason_names,
-	.value_count = REASON_COUNT
-};
-METRICS(share_metrics, &made, &rejected);
+#define SHARE_METRICS(ROW)                                                                         \
+	ROW(made, METRIC_COUNTER, "decima_querier_shares_total",                                   \
+	    "Shares that were created, by kind: frozen shares have their result stored.",          \
+	    METRIC_LABEL("kind", kind_names, KIND_COUNT))                                          \
+	ROW(rejected, METRIC_COUNTER, "decima_querier_share_rejections_total",                     \
+	    "Shares that were rejected, by reason. too_big: one profile exceeds "                  \
+	    "--share-max-bytes; full: all shares exceed --share-total-max-bytes, or their number " \
+	    "its limit.",                                                                          \
+	    METRIC_LABEL("reason", reason_names, REASON_COUNT))
+
+METRICS(share_metrics, SHARE_METRICS);
 
 static void count_limit(size_t reason, const struct err *err)
 {

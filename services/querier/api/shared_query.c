@@ -7,13 +7,12 @@
 static const char *const state_names[] = {
 	[SHARE_UNKNOWN] = "unknown", [SHARE_EXPIRED] = "expired", [SHARE_FOUND] = "found"
 };
-static struct metric lookups = { .name = "decima_querier_share_lookups_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Lookups of shares, by result.",
-				 .label = "result",
-				 .values = state_names,
-				 .value_count = ARRAY_LEN(state_names) };
-METRICS(shared_query_metrics, &lookups);
+#define SHARED_QUERY_METRICS(ROW)                                          \
+	ROW(lookups, METRIC_COUNTER, "decima_querier_share_lookups_total", \
+	    "Lookups of shares, by result.",                               \
+	    METRIC_LABEL("result", state_names, ARRAY_LEN(state_names)))
+
+METRICS(shared_query_metrics, SHARED_QUERY_METRICS);
 
 static bool read_share(struct api_request *request, str id, bool with_payload,
 		       struct share *ret_share, enum share_state *ret_state, struct err *err)

@@ -8,15 +8,13 @@
 #include <assert.h>
 #include <time.h>
 
-static struct metric busy = { .name = "decima_querier_connections_busy",
-			      .kind = METRIC_GAUGE,
-			      .help = "Connections to PostgreSQL that run a query now." };
-static struct metric rejected = {
-	.name = "decima_querier_pool_rejections_total",
-	.kind = METRIC_COUNTER,
-	.help = "Queries rejected because every connection stayed busy (--query-concurrency)."
-};
-METRICS(pool_metrics, &busy, &rejected);
+#define POOL_METRICS(ROW)                                                     \
+	ROW(busy, METRIC_GAUGE, "decima_querier_connections_busy",            \
+	    "Connections to PostgreSQL that run a query now.")                \
+	ROW(rejected, METRIC_COUNTER, "decima_querier_pool_rejections_total", \
+	    "Queries rejected because every connection stayed busy (--query-concurrency).")
+
+METRICS(pool_metrics, POOL_METRICS);
 
 void pool_init(struct pool *pool, const struct store_reader_options *options, size_t count,
 	       size_t connections)

@@ -47,13 +47,11 @@ const struct report reports[REPORT_COUNT] = {
 
 static const char *const report_names[REPORT_COUNT] = { "collapsed", "pprof", "flamegraph",
 							"table" };
-static struct metric written = { .name = "decima_querier_reports_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Reports written, by format.",
-				 .label = "report",
-				 .values = report_names,
-				 .value_count = REPORT_COUNT };
-METRICS(report_metrics, &written);
+#define REPORT_METRICS(ROW)                                          \
+	ROW(written, METRIC_COUNTER, "decima_querier_reports_total", \
+	    "Reports written, by format.", METRIC_LABEL("report", report_names, REPORT_COUNT))
+
+METRICS(report_metrics, REPORT_METRICS);
 
 bool report_write(const struct report *report, const struct report_input *input,
 		  struct arena *arena, str *ret_body, struct err *err)

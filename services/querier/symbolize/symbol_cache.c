@@ -6,20 +6,15 @@
 
 #include <assert.h>
 
-static struct metric cache_bytes = { .name = "decima_querier_symbol_cache_bytes",
-				     .kind = METRIC_GAUGE,
-				     .help = "Memory of cached symbols." };
-static struct metric evictions = {
-	.name = "decima_querier_symbol_cache_evictions_total",
-	.kind = METRIC_COUNTER,
-	.help = "Binaries whose symbols were evicted from the cache (--symbol-cache-max-bytes)."
-};
-static struct metric generations = {
-	.name = "decima_querier_symbol_cache_generations_total",
-	.kind = METRIC_COUNTER,
-	.help = "Binaries whose symbols were dropped because their debug file changed."
-};
-METRICS(symbol_cache_metrics, &cache_bytes, &evictions, &generations);
+#define SYMBOL_CACHE_METRICS(ROW)                                                             \
+	ROW(cache_bytes, METRIC_GAUGE, "decima_querier_symbol_cache_bytes",                   \
+	    "Memory of cached symbols.")                                                      \
+	ROW(evictions, METRIC_COUNTER, "decima_querier_symbol_cache_evictions_total",         \
+	    "Binaries whose symbols were evicted from the cache (--symbol-cache-max-bytes).") \
+	ROW(generations, METRIC_COUNTER, "decima_querier_symbol_cache_generations_total",     \
+	    "Binaries whose symbols were dropped because their debug file changed.")
+
+METRICS(symbol_cache_metrics, SYMBOL_CACHE_METRICS);
 
 void symbol_cache_init(struct symbol_cache *cache, uint64_t max_bytes)
 {

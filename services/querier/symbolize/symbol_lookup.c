@@ -8,27 +8,17 @@
 #include <inttypes.h>
 
 static const char *const from_names[] = { "cache", "symbolizer" };
-static struct metric addresses_total = {
-	.name = "decima_querier_symbolize_addresses_total",
-	.kind = METRIC_COUNTER,
-	.help = "Addresses that needed symbols: found in the cache, and sent to the symbolizer.",
-	.label = "from",
-	.values = from_names,
-	.value_count = ARRAY_LEN(from_names)
-};
-static struct metric resolved_total = {
-	.name = "decima_querier_symbolized_addresses_total",
-	.kind = METRIC_COUNTER,
-	.help = "Addresses in responses, by outcome: known, or the reason why they have no symbol.",
-	.label = "outcome",
-	.values = name_reason_names,
-	.value_count = NAME_REASON_COUNT
-};
-static struct metric duration = { .name = "decima_querier_symbolize_duration_seconds",
-				  .kind = METRIC_HISTOGRAM,
-				  .help = "Time of a query's symbol lookup.",
-				  METRIC_IN_SECONDS };
-METRICS(symbol_lookup_metrics, &addresses_total, &resolved_total, &duration);
+#define SYMBOL_LOOKUP_METRICS(ROW)                                                               \
+	ROW(addresses_total, METRIC_COUNTER, "decima_querier_symbolize_addresses_total",         \
+	    "Addresses that needed symbols: found in the cache, and sent to the symbolizer.",    \
+	    METRIC_LABEL("from", from_names, ARRAY_LEN(from_names)))                             \
+	ROW(resolved_total, METRIC_COUNTER, "decima_querier_symbolized_addresses_total",         \
+	    "Addresses in responses, by outcome: known, or the reason why they have no symbol.", \
+	    METRIC_LABEL("outcome", name_reason_names, NAME_REASON_COUNT))                       \
+	ROW(duration, METRIC_HISTOGRAM, "decima_querier_symbolize_duration_seconds",             \
+	    "Time of a query's symbol lookup.", METRIC_IN_SECONDS)
+
+METRICS(symbol_lookup_metrics, SYMBOL_LOOKUP_METRICS);
 
 static void report_outcome(struct symbol_lookup *lookup, bool good)
 {

@@ -11,15 +11,13 @@ static const char *const outcome_names[] = { [SYMBOLIZATION_SUCCEEDED] = "answer
 					     [SYMBOLIZATION_FAILED] = "failed",
 					     [SYMBOLIZATION_ABANDONED] = "abandoned",
 					     [SKIPPED] = "skipped" };
-static struct metric requests = { .name = "decima_querier_symbolize_requests_total",
-				  .kind = METRIC_COUNTER,
-				  .help = "Requests to the symbolizer, by result. abandoned: the "
-					  "query ended before the response; skipped: no request "
-					  "was sent, because an earlier one had just failed.",
-				  .label = "result",
-				  .values = outcome_names,
-				  .value_count = ARRAY_LEN(outcome_names) };
-METRICS(symbolization_metrics, &requests);
+#define SYMBOLIZATION_METRICS(ROW)                                                             \
+	ROW(requests, METRIC_COUNTER, "decima_querier_symbolize_requests_total",               \
+	    "Requests to the symbolizer, by result. abandoned: the query ended before the "    \
+	    "response; skipped: no request was sent, because an earlier one had just failed.", \
+	    METRIC_LABEL("result", outcome_names, ARRAY_LEN(outcome_names)))
+
+METRICS(symbolization_metrics, SYMBOLIZATION_METRICS);
 
 void symbolization_init(struct symbolization *symbolization,
 			const struct symbolization_options *options)

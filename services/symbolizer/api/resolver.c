@@ -10,59 +10,44 @@
 enum { WAIT_MS = 100 };
 
 /* Where the response to a build id came from. */
-enum resolve_source {
-	SOURCE_WARM,
-	SOURCE_NEGATIVE,
-	SOURCE_SHARED,
-	SOURCE_BUILT,
-	SOURCE_OLDER,
-	SOURCE_LATE,
-	SOURCE_COUNT
-};
+#define SOURCES(ROW)                     \
+	ROW(SOURCE_WARM, "warm")         \
+	ROW(SOURCE_NEGATIVE, "negative") \
+	ROW(SOURCE_SHARED, "shared")     \
+	ROW(SOURCE_BUILT, "built")       \
+	ROW(SOURCE_OLDER, "older")       \
+	ROW(SOURCE_LATE, "late")
 
-static const char *const source_names[SOURCE_COUNT] = {
-	[SOURCE_WARM] = "warm",   [SOURCE_NEGATIVE] = "negative", [SOURCE_SHARED] = "shared",
-	[SOURCE_BUILT] = "built", [SOURCE_OLDER] = "older",       [SOURCE_LATE] = "late",
-};
+enum resolve_source { SOURCES(NAMED_CONSTANT) SOURCE_COUNT };
 
-static struct metric addresses = { .name = "decima_symbolizer_addresses_total",
-				   .kind = METRIC_COUNTER,
-				   .help = "Addresses in requests, by outcome.",
-				   .label = "outcome",
-				   .values = name_reason_names,
-				   .value_count = NAME_REASON_COUNT };
-static struct metric binaries = {
-	.name = "decima_symbolizer_binaries_total",
-	.kind = METRIC_COUNTER,
-	.help = "Build ids in requests, by source of the response. warm: a table was ready; "
-		"negative: a cached failure; shared: Redis; built: a table, after a wait; older: "
-		"the wait timed out, a table of an older generation; late: the wait timed out, no "
-		"table.",
-	.label = "source",
-	.values = source_names,
-	.value_count = SOURCE_COUNT
-};
+static const char *const source_names[SOURCE_COUNT] = { SOURCES(NAMED_TEXT) };
 
-enum lock_outcome { ACQUIRED, HELD_ELSEWHERE, TIMED_OUT, LOCK_OUTCOMES };
-static const char *const lock_outcome_names[LOCK_OUTCOMES] = {
-	[ACQUIRED] = "acquired", [HELD_ELSEWHERE] = "held_elsewhere", [TIMED_OUT] = "timed_out"
-};
+#define LOCKS(ROW)                            \
+	ROW(ACQUIRED, "acquired")             \
+	ROW(HELD_ELSEWHERE, "held_elsewhere") \
+	ROW(TIMED_OUT, "timed_out")
 
-static struct metric locks = {
-	.name = "decima_symbolizer_redis_locks_total",
-	.kind = METRIC_COUNTER,
-	.help = "Tables to build, by owner of the build lock in Redis. "
-		"acquired: this replica; held_elsewhere: another replica; timed_out: "
-		"another replica, and the wait for it timed out.",
-	.label = "outcome",
-	.values = lock_outcome_names,
-	.value_count = LOCK_OUTCOMES
-};
-static struct metric seconds = { .name = "decima_symbolizer_request_duration_seconds",
-				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time of a request, including the wait for debug files.",
-				 METRIC_IN_SECONDS };
-METRICS(resolver_metrics, &seconds, &addresses, &binaries, &locks);
+enum lock_outcome { LOCKS(NAMED_CONSTANT) LOCK_OUTCOMES };
+static const char *const lock_outcome_names[LOCK_OUTCOMES] = { LOCKS(NAMED_TEXT) };
+
+#define RESOLVER_METRICS(ROW)                                                                      \
+	ROW(seconds, METRIC_HISTOGRAM, "decima_symbolizer_request_duration_seconds",               \
+	    "Time of a request, including the wait for debug files.", METRIC_IN_SECONDS)           \
+	ROW(addresses, METRIC_COUNTER, "decima_symbolizer_addresses_total",                        \
+	    "Addresses in requests, by outcome.",                                                  \
+	    METRIC_LABEL("outcome", name_reason_names, NAME_REASON_COUNT))                         \
+	ROW(binaries, METRIC_COUNTER, "decima_symbolizer_binaries_total",                          \
+	    "Build ids in requests, by source of the response. warm: a table was ready; "          \
+	    "negative: a cached failure; shared: Redis; built: a table, after a wait; older: the " \
+	    "wait timed out, a table of an older generation; late: the wait timed out, no table.", \
+	    METRIC_LABEL("source", source_names, SOURCE_COUNT))                                    \
+	ROW(locks, METRIC_COUNTER, "decima_symbolizer_redis_locks_total",                          \
+	    "Tables to build, by owner of the build lock in Redis. acquired: this replica; "       \
+	    "held_elsewhere: another replica; timed_out: another replica, and the wait for it "    \
+	    "timed out.",                                                                          \
+	    METRIC_LABEL("outcome", lock_outcome_names, LOCK_OUTCOMES))
+
+METRICS(resolver_metrics, RESOLVER_METRICS);
 
 /* One build id of the request. */
 struct resolve_item {

@@ -12,23 +12,23 @@
 #include "server/metrics/metrics.h"
 #include "symbolizer/symbolizer_limits.h"
 
-enum generation_outcome { REPORTED, FOREIGN, FAILED, KNOWN, OUTCOMES };
-static const char *const outcome_names[OUTCOMES] = {
-	[REPORTED] = "reported", [FOREIGN] = "foreign", [FAILED] = "failed", [KNOWN] = "cached"
-};
+#define GENERATION_OUTCOMES(ROW)  \
+	ROW(REPORTED, "reported") \
+	ROW(FOREIGN, "foreign")   \
+	ROW(FAILED, "failed")     \
+	ROW(KNOWN, "cached")
 
-static struct metric lookups = {
-	.name = "decima_symbolizer_generations_total",
-	.kind = METRIC_COUNTER,
-	.help = "Build ids whose generation was looked up, by outcome. reported: a server reported "
-		"it; "
-		"foreign: the server does not know generations; failed: the server failed; cached: "
-		"it was in the cache.",
-	.label = "outcome",
-	.values = outcome_names,
-	.value_count = OUTCOMES
-};
-METRICS(generations_metrics, &lookups);
+enum generation_outcome { GENERATION_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { GENERATION_OUTCOMES(NAMED_TEXT) };
+
+#define GENERATIONS_METRICS(ROW)                                                                 \
+	ROW(lookups, METRIC_COUNTER, "decima_symbolizer_generations_total",                      \
+	    "Build ids whose generation was looked up, by outcome. reported: a server reported " \
+	    "it; foreign: the server does not know generations; failed: the server failed; "     \
+	    "cached: it was in the cache.",                                                      \
+	    METRIC_LABEL("outcome", outcome_names, OUTCOMES))
+
+METRICS(generations_metrics, GENERATIONS_METRICS);
 
 struct generation_slot {
 	hash128 key; /* hash of the build id */

@@ -22,53 +22,35 @@ enum {
 	QUERIES_PER_FILE = 2 /* debuginfo, executable */
 };
 
-enum build_outcome {
-	BUILT,
-	ABSENT,
-	UNAVAILABLE,
-	MALFORMED,
-	TOO_LARGE,
-	CRASHED,
-	LATE,
-	OUTRUN,
-	OUTCOMES
-};
-static const char *const outcome_names[OUTCOMES] = {
-	[BUILT] = "built",         [ABSENT] = "absent",       [UNAVAILABLE] = "unavailable",
-	[MALFORMED] = "malformed", [TOO_LARGE] = "too_large", [CRASHED] = "crashed",
-	[LATE] = "late",           [OUTRUN] = "superseded",
-};
+#define BUILD_OUTCOMES(ROW)             \
+	ROW(BUILT, "built")             \
+	ROW(ABSENT, "absent")           \
+	ROW(UNAVAILABLE, "unavailable") \
+	ROW(MALFORMED, "malformed")     \
+	ROW(TOO_LARGE, "too_large")     \
+	ROW(CRASHED, "crashed")         \
+	ROW(LATE, "late")               \
+	ROW(OUTRUN, "superseded")
 
-static struct metric builds = {
-	.name = "decima_symbolizer_builds_total",
-	.kind = METRIC_COUNTER,
-	.help = "Builds of symbol tables, by outcome. crashed: the worker died; late: the worker "
-		"took too long; superseded: the file was replaced during the fetch.",
-	.label = "outcome",
-	.values = outcome_names,
-	.value_count = OUTCOMES
-};
-static struct metric fetched = { .name = "decima_symbolizer_fetched_files_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Files fetched from debuginfod servers." };
-static struct metric fetched_bytes = {
-	.name = "decima_symbolizer_fetched_bytes_total",
-	.kind = METRIC_COUNTER,
-	.help = "Bytes of the files fetched from debuginfod servers."
-};
-static struct metric fetch_seconds = { .name = "decima_symbolizer_fetch_duration_seconds",
-				       .kind = METRIC_HISTOGRAM,
-				       .help = "Time to fetch a debug file.",
-				       METRIC_IN_SECONDS };
-static struct metric build_seconds = { .name = "decima_symbolizer_build_duration_seconds",
-				       .kind = METRIC_HISTOGRAM,
-				       .help = "Time to build the symbol table of a fetched file.",
-				       METRIC_IN_SECONDS };
-static struct metric waiting = { .name = "decima_symbolizer_waiting_files",
-				 .kind = METRIC_GAUGE,
-				 .help = "Files waiting for a worker." };
-METRICS(worker_pool_metrics, &builds, &fetched, &fetched_bytes, &fetch_seconds, &build_seconds,
-	&waiting);
+enum build_outcome { BUILD_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = { BUILD_OUTCOMES(NAMED_TEXT) };
+
+#define WORKER_POOL_METRICS(ROW)                                                               \
+	ROW(builds, METRIC_COUNTER, "decima_symbolizer_builds_total",                          \
+	    "Builds of symbol tables, by outcome. crashed: the worker died; late: the worker " \
+	    "took too long; superseded: the file was replaced during the fetch.",              \
+	    METRIC_LABEL("outcome", outcome_names, OUTCOMES))                                  \
+	ROW(fetched, METRIC_COUNTER, "decima_symbolizer_fetched_files_total",                  \
+	    "Files fetched from debuginfod servers.")                                          \
+	ROW(fetched_bytes, METRIC_COUNTER, "decima_symbolizer_fetched_bytes_total",            \
+	    "Bytes of the files fetched from debuginfod servers.")                             \
+	ROW(fetch_seconds, METRIC_HISTOGRAM, "decima_symbolizer_fetch_duration_seconds",       \
+	    "Time to fetch a debug file.", METRIC_IN_SECONDS)                                  \
+	ROW(build_seconds, METRIC_HISTOGRAM, "decima_symbolizer_build_duration_seconds",       \
+	    "Time to build the symbol table of a fetched file.", METRIC_IN_SECONDS)            \
+	ROW(waiting, METRIC_GAUGE, "decima_symbolizer_waiting_files", "Files waiting for a worker.")
+
+METRICS(worker_pool_metrics, WORKER_POOL_METRICS);
 
 static const enum build_outcome outcome_of[NAME_REASON_COUNT] = {
 	[NAME_KNOWN] = BUILT,

@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "client/host_lookup.h"
 #include "server/metrics/metrics.h"
 #include "symbolizer/shared_cache/address_pages_internal.h"
 #include "symbolizer/shared_cache/cache_value_internal.h"
@@ -19,41 +20,41 @@
 
 enum { POP_MS = 500 };
 
-enum lookup_outcome { WHOLE, REASON, MISSED, FAILED, SUSPENDED, LOOKUP_OUTCOMES };
-static const char *const lookup_outcome_names[LOOKUP_OUTCOMES] = { [WHOLE] = "hit",
-								   [REASON] = "reason",
-								   [MISSED] = "miss",
-								   [FAILED] = "failed",
-								   [SUSPENDED] = "suspended" };
-static struct metric lookup_count = {
-	.name = "decima_symbolizer_redis_lookups_total",
-	.kind = METRIC_COUNTER,
-	.help = "Build ids looked up in Redis, by outcome. hit: all addresses were found; "
-		"reason: a failure reason was found; miss: neither was found; failed: Redis "
-		"failed; suspended: Redis was not queried, since it had just failed or was busy.",
-	.label = "outcome",
-	.values = lookup_outcome_names,
-	.value_count = LOOKUP_OUTCOMES
-};
-static struct metric seconds = { .name = "decima_symbolizer_redis_duration_seconds",
-				 .kind = METRIC_HISTOGRAM,
-				 .help = "Time of one round of lookups in Redis.",
-				 METRIC_IN_SECONDS };
+#define LOOKUPS(ROW)          \
+	ROW(WHOLE, "hit")     \
+	ROW(REASON, "reason") \
+	ROW(MISSED, "miss")   \
+	ROW(FAILED, "failed") \
+	ROW(SUSPENDED, "suspended")
 
-enum put_outcome { PUT, PUT_FAILED, PUT_DROPPED, PUT_OUTCOMES };
-static const char *const put_outcome_names[PUT_OUTCOMES] = {
-	[PUT] = "put", [PUT_FAILED] = "failed", [PUT_DROPPED] = "dropped"
-};
+enum lookup_outcome { LOOKUPS(NAMED_CONSTANT) LOOKUP_OUTCOMES };
+static const char *const lookup_outcome_names[LOOKUP_OUTCOMES] = { LOOKUPS(NAMED_TEXT) };
 
-static struct metric put_commands = {
-	.name = "decima_symbolizer_redis_put_total",
-	.kind = METRIC_COUNTER,
-	.help = "Commands that write to Redis, by outcome. dropped: too many commands waited.",
-	.label = "outcome",
-	.values = put_outcome_names,
-	.value_count = PUT_OUTCOMES
-};
-METRICS(shared_cache_metrics, &lookup_count, &seconds, &put_commands);
+#define PUTS(ROW)                 \
+	ROW(PUT, "put")           \
+	ROW(PUT_FAILED, "failed") \
+	ROW(PUT_DROPPED, "dropped")
+
+enum put_outcome { PUTS(NAMED_CONSTANT) PUT_OUTCOMES };
+static const char *const put_outcome_names[PUT_OUTCOMES] = { PUTS(NAMED_TEXT) };
+
+#define SHARED_CACHE_METRICS(ROW)                                                                  \
+	ROW(lookup_count, METRIC_COUNTER, "decima_symbolizer_redis_lookups_total",                 \
+	    "Build ids looked up in Redis, by outcome. hit: all addresses were found; reason: a "  \
+	    "failure reason was found; miss: neither was found; failed: Redis failed; suspended: " \
+	    "Redis was not queried, since it had just failed or was busy.",                        \
+	    METRIC_LABEL("outcome", lookup_outcome_names, LOOKUP_OUTCOMES))                        \
+	ROW(seconds, METRIC_HISTOGRAM, "decima_symbolizer_redis_duration_seconds",                 \
+	    "Time of one round of lookups in Redis.", METRIC_IN_SECONDS)                           \
+	ROW(put_commands, METRIC_COUNTER, "decima_symbolizer_redis_put_total",                     \
+	    "Commands that write to Redis, by outcome. dropped: too many commands waited.",        \
+	    METRIC_LABEL("outcome", put_outcome_names, PUT_OUTCOMES))                              \
+	ROW(lookups_refused, METRIC_COUNTER, "decima_symbolizer_host_lookups_refused_total",       \
+	    "Lookups of the host name of Redis that were refused, because too many earlier ones "  \
+	    "still wait for the name server.",                                                     \
+	    .read = host_lookups_refused)
+
+METRICS(shared_cache_metrics, SHARED_CACHE_METRICS);
 
 /* Commands for one or more rounds to Redis. */
 struct command_batch {

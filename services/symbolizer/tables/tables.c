@@ -14,33 +14,30 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-enum drop_reason { EVICTED, OUTDATED, CORRUPT, DROPS };
-static const char *const drop_names[DROPS] = {
-	[EVICTED] = "evicted", [OUTDATED] = "outdated", [CORRUPT] = "corrupt"
-};
+#define DROP_REASONS(ROW)         \
+	ROW(EVICTED, "evicted")   \
+	ROW(OUTDATED, "outdated") \
+	ROW(CORRUPT, "corrupt")
 
-static struct metric dropped = { .name = "decima_symbolizer_tables_dropped_total",
-				 .kind = METRIC_COUNTER,
-				 .help = "Tables removed, by reason: evicted for space, replaced "
-					 "by a newer generation, or corrupt on disk.",
-				 .label = "reason",
-				 .values = drop_names,
-				 .value_count = DROPS };
-static struct metric table_bytes = { .name = "decima_symbolizer_table_bytes",
-				     .kind = METRIC_GAUGE,
-				     .help = "Disk space used by symbol tables." };
-static struct metric build_ids = { .name = "decima_symbolizer_build_ids",
-				   .kind = METRIC_GAUGE,
-				   .help = "Build ids with a table or a cached failure." };
-static struct metric loaded = { .name = "decima_symbolizer_tables_loaded_total",
-				.kind = METRIC_COUNTER,
-				.help = "Tables on disk that were mapped." };
-static struct metric split = { .name = "decima_symbolizer_split_tables_total",
-			       .kind = METRIC_COUNTER,
-			       .help = "Tables built without the .dwo or .dwp files of their "
-				       "program (-gsplit-dwarf), which are not read: ELF symbols "
-				       "and lines, but no inlined calls." };
-METRICS(tables_metrics, &dropped, &table_bytes, &build_ids, &loaded, &split);
+enum drop_reason { DROP_REASONS(NAMED_CONSTANT) DROPS };
+static const char *const drop_names[DROPS] = { DROP_REASONS(NAMED_TEXT) };
+
+#define TABLES_METRICS(ROW)                                                                        \
+	ROW(dropped, METRIC_COUNTER, "decima_symbolizer_tables_dropped_total",                     \
+	    "Tables removed, by reason: evicted for space, replaced by a newer generation, or "    \
+	    "corrupt on disk.",                                                                    \
+	    METRIC_LABEL("reason", drop_names, DROPS))                                             \
+	ROW(table_bytes, METRIC_GAUGE, "decima_symbolizer_table_bytes",                            \
+	    "Disk space used by symbol tables.")                                                   \
+	ROW(build_ids, METRIC_GAUGE, "decima_symbolizer_build_ids",                                \
+	    "Build ids with a table or a cached failure.")                                         \
+	ROW(loaded, METRIC_COUNTER, "decima_symbolizer_tables_loaded_total",                       \
+	    "Tables on disk that were mapped.")                                                    \
+	ROW(split, METRIC_COUNTER, "decima_symbolizer_split_tables_total",                         \
+	    "Tables built without the .dwo or .dwp files of their program (-gsplit-dwarf), which " \
+	    "are not read: ELF symbols and lines, but no inlined calls.")
+
+METRICS(tables_metrics, TABLES_METRICS);
 
 struct table_entry {
 	struct build_id id;

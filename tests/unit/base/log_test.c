@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/base_limits.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "support/test.h"
@@ -107,7 +108,8 @@ static void conversions_have_their_values(void **state)
 
 static void long_fields_are_cut_and_stay_well_formed(void **state)
 {
-	enum { LONG = 3000, MOST = 1023 };
+	enum { LONG = 3000, MOST = LOG_FIELDS_MAX };
+	uint64_t before = log_lines_truncated();
 	char text[LONG + 1];
 
 	(void)state;
@@ -127,6 +129,17 @@ static void long_fields_are_cut_and_stay_well_formed(void **state)
 	fields = end();
 	len = strlen(fields);
 	assert_true(fields[len - 1] == '"' && fields[len - 2] == '"' && fields[len - 3] == '\\');
+	assert_int_equal(log_lines_truncated(), before + 2);
+	text[MOST - 3] = '\0'; /* the longest that fits: one byte is left for a closing quote */
+	memset(text, 'x', MOST - 3);
+	begin();
+	log_info("a test", "c=%s", text);
+	assert_int_equal(strlen(end()), MOST - 1);
+	begin();
+	log_debug("below the threshold: not written", "c=%s%s", text, text);
+	log_info("a test", "c=%sx", text);
+	end();
+	assert_int_equal(log_lines_truncated(), before + 3);
 }
 
 static void nothing_is_written_below_the_threshold(void **state)

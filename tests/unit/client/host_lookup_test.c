@@ -119,6 +119,7 @@ static unsigned int count_asked(void)
 static void lookups_that_wait_are_bounded(void **state)
 {
 	struct addrinfo *addresses;
+	uint64_t refused;
 	struct err err;
 
 	(void)state;
@@ -126,8 +127,10 @@ static void lookups_that_wait_are_bounded(void **state)
 		assert_false(host_lookup("redis.test", 1, soon(), &addresses, &err));
 		assert_true(err.code == ERR_TIMEOUT || err.code == ERR_BUSY);
 	}
+	refused = host_lookups_refused();
 	assert_false(host_lookup("redis.test", 1, soon(), &addresses, &err));
 	assert_int_equal(err.code, ERR_BUSY);
+	assert_int_equal(host_lookups_refused(), refused + 1);
 	assert_int_equal(count_asked(), HOST_LOOKUPS_MAX);
 	let_the_server_respond(HOST_LOOKUPS_MAX);
 }

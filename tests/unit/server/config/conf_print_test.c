@@ -65,7 +65,7 @@ static struct metric lost = { .name = "decima_test_lost_total",
 static void markdown_is_a_table_of_settings_or_of_metrics(void **state)
 {
 	AUTO_ARENA arena = { 0 };
-	METRICS(metrics, &lost);
+	struct metric *const metrics[] = { &lost, NULL };
 	str text = printed((char[]){ "--print-configuration" }, &arena);
 
 	(void)state;

@@ -2,6 +2,7 @@
 /*
  * Bodies that a handler receives in pieces.
  */
+#include "server/http/http_metrics_internal.h"
 #include "support/http_stand.h"
 
 #include <poll.h>

@@ -2,6 +2,7 @@
 /*
  * Clients that are slow, disconnect, or are too many.
  */
+#include "server/http/http_metrics_internal.h"
 #include "support/http_stand.h"
 
 #include <pthread.h>

@@ -3,26 +3,30 @@
 #include "server/metrics/metrics.h"
 #include "support/test.h"
 
-static struct metric stored = { .name = "decima_test_stored_total",
-				.kind = METRIC_COUNTER,
-				.help = "Stored." };
 static const char *const reasons[] = { "ring_full", "gap" };
-static struct metric lost = { .name = "decima_test_lost",
-			      .kind = METRIC_GAUGE,
-			      .help = "Lost.",
-			      .label = "reason",
-			      .values = reasons,
-			      .value_count = 2 };
+
+static uint64_t count_elsewhere(void)
+{
+	return 42;
+}
+
+#define SAMPLE_METRICS(ROW)                                                         \
+	ROW(stored, METRIC_COUNTER, "decima_test_stored_total", "Stored.")          \
+	ROW(elsewhere, METRIC_COUNTER, "decima_test_elsewhere_total", "Elsewhere.", \
+	    .read = count_elsewhere)                                                \
+	ROW(lost, METRIC_GAUGE, "decima_test_lost", "Lost.",                        \
+	    METRIC_LABEL("reason", reasons, ARRAY_LEN(reasons)))
+
+METRICS(sample_metrics, SAMPLE_METRICS);
 
 static void exports_all_values_including_zeros(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
-	METRICS(mine, &stored, &lost);
 
 	(void)state;
-	metrics_register(mine);
-	metrics_register(mine); /* again: not exported twice */
+	metrics_register(sample_metrics);
+	metrics_register(sample_metrics); /* again: not exported twice */
 	metric_add(&stored, 5);
 	metric_add(&stored, 2);
 	metric_set_at(&lost, 1, -3);
@@ -32,6 +36,9 @@ static void exports_all_values_including_zeros(void **state)
 	str expected = STR("# HELP decima_test_stored_total Stored.\n"
 			   "# TYPE decima_test_stored_total counter\n"
 			   "decima_test_stored_total 7\n"
+			   "# HELP decima_test_elsewhere_total Elsewhere.\n"
+			   "# TYPE decima_test_elsewhere_total counter\n"
+			   "decima_test_elsewhere_total 42\n"
 			   "# HELP decima_test_lost Lost.\n"
 			   "# TYPE decima_test_lost gauge\n"
 			   "decima_test_lost{reason=\"ring_full\"} 0\n"
@@ -55,7 +62,7 @@ static void a_numbered_label_exports_the_numbers_that_are_set(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena }, empty = { .arena = &arena };
-	METRICS(mine, &lag);
+	struct metric *const mine[] = { &lag, NULL };
 
 	(void)state;
 	metrics_register(mine);
@@ -90,7 +97,7 @@ static void a_histogram_is_cumulative_in_its_unit(void **state)
 	static const uint64_t values[] = { 0, 500, 501, 2500, 2501, UINT32_MAX };
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
-	METRICS(mine, &took);
+	struct metric *const mine[] = { &took, NULL };
 
 	(void)state;
 	metrics_register(mine);
@@ -123,7 +130,7 @@ static void two_labels_export_only_pairs_that_are_not_zero(void **state)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf out = { .arena = &arena };
-	METRICS(mine, &knocks);
+	struct metric *const mine[] = { &knocks, NULL };
 
 	(void)state;
 	metrics_register(mine);
