@@ -3,8 +3,8 @@
 
 Each whole `make test` adds a row: the date, the commit, and a column for each retried test. The
 file is committed together with the change that was tested. A test that was retried in two of the
-last ten runs fails the run until it is mended; the commit that mends it removes its name. A run with
-failures and without a retried test adds no row.
+last ten runs fails the run until it is mended; the commit that mends it removes its name. A run
+with failures and without a retried test adds no row.
 """
 import datetime
 import subprocess

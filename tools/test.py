@@ -13,8 +13,9 @@
                                       that profile the machine, and tests that wait for servers
 
 C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against the release build in
-build/. Integration tests that fail are retried once, alone; a retry that passes is reported, and
-recorded by tools/retries.py: decision 0127.
+build/. All other parts run beside the integration tests, at a lower priority: the integration tests
+wait much, and must hold on a busy machine anyway. Integration tests that fail are retried once,
+alone; a retry that passes is reported, and recorded by tools/retries.py: decision 0127.
 """
 import argparse
 import json
@@ -27,6 +28,7 @@ import tempfile
 import threading
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import coverage
@@ -46,6 +48,7 @@ PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s
 MINUTES = {False: 120, True: 360}  # the integration tests hang after that, by --long
 LANES = ("machine", "servers")  # run side by side: --lane of tests/conftest.py
 AGAIN = 3  # at most this many failed integration tests are retried; with more failures, none is
+NICE = 5  # of the parts beside the integration tests: a quarter of a busy core
 NEVER_AGAIN = "tests/chaos/"  # random faults: a retry would hide a real failure
 REPORTED_AT_END = []  # failures and retries, repeated in the last lines
 RETRIED = []  # names of tests that passed only when they were retried
@@ -137,8 +140,10 @@ def count_web(report):
                    failed=found["numFailedTests"] or found["numFailedTestSuites"])
 
 
-def run_integration_tests(long):
-    """Run both lanes in parallel; the second lane's output is printed after the first one ends."""
+def run_integration_tests(long, beside=()):
+    """Run both lanes in parallel; the second lane's output is printed after the first one ends.
+
+    A retry waits for the futures `beside`."""
     build(ROOT / "build")
     found = {lane: Counter() for lane in LANES}
     failed, output = {}, []  # name of a test -> its message; lines of the second lane
@@ -156,6 +161,7 @@ def run_integration_tests(long):
             say.step(f"integration tests, {lane}: {share(found[lane])}")
         counts = sum(found.values(), Counter())
         if failed and may_retry(counts, failed):
+            wait(beside)
             retry(long, Path(scratch) / "retry", failed, counts)
         else:
             REPORTED_AT_END.extend(f"FAILED: {test}: {why}" for test, why in failed.items())
@@ -227,6 +233,21 @@ def count_integration(report, counts, failed):
             counts["passed" if case.find("skipped") is None else "skipped"] += 1
 
 
+def run_beside():
+    """The parts without a fleet, one after the other. Linux has a nice value for each thread."""
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+    return sum((run() for run in (run_c_tests, run_threads, run_coverage, run_web_tests)),
+               Counter())
+
+
+def run_all(long):
+    build(ROOT / "build")  # the integration tests start at once, the other builds have time
+    with ThreadPoolExecutor(1) as executor:
+        beside = executor.submit(run_beside)
+        counts = run_integration_tests(long, [beside])
+        return counts + beside.result()
+
+
 def share(counts):
     return f"{counts['passed']} of {sum(counts.values())} passed"
 
@@ -241,18 +262,12 @@ def main():
     parser.add_argument("--only", choices=["c", "threads", "coverage", "web", "integration"],
                         help="run one part")
     args = parser.parse_args()
+    parts = {"c": run_c_tests, "threads": run_threads, "coverage": run_coverage,
+             "web": run_web_tests, "integration": lambda: run_integration_tests(args.long),
+             None: lambda: run_all(args.long)}
     counts = Counter()
     try:
-        if args.only in (None, "c"):
-            counts += run_c_tests()
-        if args.only in (None, "threads"):
-            counts += run_threads()
-        if args.only in (None, "coverage"):
-            counts += run_coverage()
-        if args.only in (None, "web"):
-            counts += run_web_tests()
-        if args.only in (None, "integration"):
-            counts += run_integration_tests(args.long)
+        counts += parts[args.only]()
         if args.only is None and (RETRIED or not counts["failed"]):
             too_often = retries.add(RETRIED)
             counts["failed"] += len(too_often)

@@ -10,11 +10,13 @@ import re
 import signal
 import subprocess
 import time
+from collections import Counter
 from pathlib import Path
 
 import confluent_kafka
 import pytest
 
+import shares
 from harness import wait_until
 from local.building import build
 from local.ports import any_free
@@ -167,19 +169,25 @@ def test_the_agent_in_a_container_sees_the_stacks_that_one_on_the_host_sees(
 
         answers = wait_until(seen, what="15 s of burn by both agents", every=1)
 
-    def often(node):
-        """The user side of what is no rarity, and its share."""
-        total, found = sum(answers[node].values()), {}
+    def counted(node):
+        """The samples of each stack's user side."""
+        found = Counter()
         for stack, value in answers[node].items():
             user = stack[:stack.index("leaf_a") + 1] if "leaf_a" in stack else stack
-            found[user] = found.get(user, 0) + value / total
-        return {stack: share for stack, share in found.items() if share > 0.03}
+            found[user] += round(value / PERIOD)
+        return found
 
-    host, contained = map(often, NODES)
-    figure(f"stacks of one program, by the agents on the host and in a container: "
-           f"{len(host)} and {len(contained)}, equal: {set(host) == set(contained)}")
-    assert set(host) == set(contained)
-    assert all(abs(host[stack] - contained[stack]) < 0.15 for stack in host)
+    host, contained = map(counted, NODES)
+    n, m = sum(host.values()), sum(contained.values())
+    frequent = {stack for stack in host | contained
+                if shares.least((host[stack] + contained[stack]) / (n + m), min(n, m)) > 0}
+    figure(f"stacks of one program, by the agents on the host and in a container: {n} and {m} "
+           f"samples, {len(frequent)} frequent stacks")
+    assert frequent
+    for stack in frequent:
+        share = (host[stack] + contained[stack]) / (n + m)
+        assert shares.least(share, n) <= host[stack] <= shares.most(share, n), stack
+        assert shares.least(share, m) <= contained[stack] <= shares.most(share, m), stack
 
 
 def test_three_ingesters_two_queriers_and_two_symbolizers_share_the_work(fleet, hosts, figure):

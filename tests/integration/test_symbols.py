@@ -55,6 +55,7 @@ def cpp_program(tmp_path_factory, compiler):
 
 
 FILES = {"libc": libc, "libstdc++": libstdcxx, "agent": agent}
+COMPILERS = ("g++", "clang++-14")
 
 
 def agrees(path, tmp_path, figure, count):
@@ -75,10 +76,17 @@ def test_functions_files_lines_and_inlining_equal_other_tools(name, tmp_path, fi
     agrees(path, tmp_path, figure, 1000)
 
 
-@pytest.mark.parametrize("compiler", ["g++", "clang++-14"])
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_templates_of_either_compiler_equal_other_tools(compiler, tmp_path_factory, tmp_path,
                                                         figure):
-    agrees(cpp_program(tmp_path_factory, compiler), tmp_path, figure, 1000)
+    agrees(cpp_program(tmp_path_factory, compiler), tmp_path, figure, 400)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_thousands_of_addresses_of_templates_equal_other_tools(compiler, tmp_path_factory, tmp_path,
+                                                               figure):
+    agrees(cpp_program(tmp_path_factory, compiler), tmp_path, figure, 5000)
 
 
 @pytest.mark.long
