@@ -37,9 +37,9 @@ static struct metric loaded = { .name = "decima_symbolizer_tables_loaded_total",
 				.help = "Tables on disk that were mapped." };
 static struct metric split = { .name = "decima_symbolizer_split_tables_total",
 			       .kind = METRIC_COUNTER,
-			       .help = "Tables built without the .dwo or .dwp files of their "
-				       "program (-gsplit-dwarf), which are not read: ELF symbols "
-				       "and lines, but no inlined calls." };
+			       .help = "Tables with units of split DWARF (-gsplit-dwarf) whose "
+				       "package (.dwp) the debug file does not contain: ELF "
+				       "symbols and lines, but no inlined calls." };
 METRICS(tables_metrics, &dropped, &table_bytes, &build_ids, &loaded, &split);
 
 struct table_entry {
@@ -345,7 +345,7 @@ static struct mapped_table *install(struct tables *tables, const struct build_id
 	    table_file_put(tables->root, tables->directory, result->file, id, &file, err)) {
 		if (mapped->symbols.split_units) {
 			metric_add(&split, 1);
-			log_info("debug information is in .dwo or .dwp files",
+			log_info("the debug file lacks the package of its split DWARF",
 				 "build_id=%s units=%u", id->text, mapped->symbols.split_units);
 		}
 		*ret_file = file;
