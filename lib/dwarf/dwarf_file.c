@@ -16,6 +16,11 @@ static const char *const section_names[DWARF_SECTION_COUNT] = {
 	[DWARF_STR] = "str",   [DWARF_LINE_STR] = "line_str", [DWARF_STR_OFFSETS] = "str_offsets",
 	[DWARF_ADDR] = "addr", [DWARF_RANGES] = "ranges",     [DWARF_RNGLISTS] = "rnglists",
 };
+static const char *const package_names[DWARF_SECTION_COUNT] = {
+	[DWARF_INFO] = "info.dwo",         [DWARF_ABBREV] = "abbrev.dwo",
+	[DWARF_STR] = "str.dwo",           [DWARF_STR_OFFSETS] = "str_offsets.dwo",
+	[DWARF_RNGLISTS] = "rnglists.dwo", [DWARF_CU_INDEX] = "cu_index",
+};
 
 /* .debug_NAME, or the old .zdebug_NAME. */
 static const struct elf_section *section_find(const struct elf_sections *sections, const char *name)
@@ -33,10 +38,11 @@ static const struct elf_section *section_find(const struct elf_sections *section
 }
 
 static bool sections_load(struct dwarf_file *file, const struct elf_sections *sections,
-			  struct err *err)
+			  const char *const *names, struct err *err)
 {
 	for (enum dwarf_section i = 0; i < DWARF_SECTION_COUNT; i++) {
-		const struct elf_section *section = section_find(sections, section_names[i]);
+		const struct elf_section *section =
+			names[i] ? section_find(sections, names[i]) : NULL;
 		str image = { file->image, file->image_len }, bytes;
 		uint64_t held = file->arena->size;
 		uint64_t left = held < file->memory_max ? file->memory_max - held : 0;
@@ -83,7 +89,7 @@ static bool unit_head_read(struct reader *r, uint64_t at, struct dwarf_unit *uni
 	if (unit->version < 5)
 		unit->address_size = reader_u8(r);
 	if (unit->type == DW_UT_skeleton || unit->type == DW_UT_split_compile)
-		reader_u64(r); /* the id of the .dwo file */
+		unit->dwo_id = reader_u64(r);
 	if (unit->type == DW_UT_type || unit->type == DW_UT_split_type) {
 		reader_u64(r); /* signature */
 		dwarf_word(r, unit->offset_size);
@@ -113,15 +119,11 @@ static void units_index(struct dwarf_file *file)
 	}
 }
 
-bool dwarf_file_open(struct dwarf_file *file, int fd, const struct elf_sections *sections,
-		     uint64_t memory_max, struct arena *arena, struct err *err)
+static bool sections_open(struct dwarf_file *file, int fd, const struct elf_sections *sections,
+			  const char *const *names, struct err *err)
 {
 	struct stat stat;
 
-	*file = (struct dwarf_file){ .arena = arena, .memory_max = memory_max };
-	file->abbrevs.arena = arena;
-	if (!section_find(sections, "info") && !section_find(sections, "str"))
-		return true;
 	if (fstat(fd, &stat))
 		return err_errno(err, "stat the debug file");
 
@@ -131,12 +133,43 @@ bool dwarf_file_open(struct dwarf_file *file, int fd, const struct elf_sections 
 		return err_errno(err, "map the debug file");
 	file->image = image;
 	file->image_len = (size_t)stat.st_size;
-	if (!sections_load(file, sections, err)) {
-		dwarf_file_close(file);
+	if (sections_load(file, sections, names, err))
+		return true;
+	dwarf_file_close(file);
+	return false;
+}
+
+static struct dwarf_file file_empty(uint64_t memory_max, struct arena *arena)
+{
+	return (struct dwarf_file){ .arena = arena,
+				    .abbrevs.arena = arena,
+				    .memory_max = memory_max };
+}
+
+bool dwarf_file_open(struct dwarf_file *file, int fd, const struct elf_sections *sections,
+		     uint64_t memory_max, struct arena *arena, struct err *err)
+{
+	*file = file_empty(memory_max, arena);
+	if (!section_find(sections, "info") && !section_find(sections, "str"))
+		return true;
+	if (!sections_open(file, fd, sections, section_names, err))
 		return false;
-	}
 	units_index(file);
 	return true;
+}
+
+bool dwarf_package_open(struct dwarf_file *package, int fd, const struct elf_sections *sections,
+			uint64_t memory_max, struct arena *arena, struct err *err)
+{
+	*package = file_empty(memory_max, arena);
+	return sections_open(package, fd, sections, package_names, err);
+}
+
+void dwarf_file_index(struct dwarf_file *file, uint64_t memory_max, struct arena *arena)
+{
+	file->arena = file->abbrevs.arena = arena;
+	file->memory_max = memory_max;
+	units_index(file);
 }
 
 void dwarf_file_close(struct dwarf_file *file)
@@ -191,6 +224,9 @@ static void root_attribute(struct dwarf_unit *unit, uint16_t name, struct dwarf_
 	case DW_AT_dwo_name:
 	case DW_AT_GNU_dwo_name:
 		unit->is_skeleton = true;
+		break;
+	case DW_AT_GNU_dwo_id:
+		unit->dwo_id = value.number;
 		break;
 	case DW_AT_language:
 		unit->language = value.number <= UINT16_MAX ? (uint16_t)value.number : 0;

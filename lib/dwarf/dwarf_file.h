@@ -26,6 +26,7 @@ enum dwarf_section {
 	DWARF_ADDR,
 	DWARF_RANGES,
 	DWARF_RNGLISTS,
+	DWARF_CU_INDEX, /* of a package */
 	DWARF_SECTION_COUNT
 };
 
@@ -48,7 +49,8 @@ struct dwarf_unit {
 	uint16_t language; /* DW_LANG_*; 0: not given */
 	uint64_t lines_at; /* offset in .debug_line; UINT64_MAX: no line table */
 	str name, directory;
-	bool is_skeleton; /* its entries are in a .dwo or .dwp file, which is not read */
+	bool is_skeleton; /* its entries are in a .dwo or .dwp file (dwarf_package.h) */
+	uint64_t dwo_id;  /* of a skeleton or a split unit; in the header since version 5 */
 };
 
 struct dwarf_file {
@@ -74,6 +76,14 @@ struct dwarf_file {
 bool dwarf_file_open(struct dwarf_file *file, int fd, const struct elf_sections *sections,
 		     uint64_t memory_max, struct arena *arena, struct err *err) MUST_CHECK;
 void dwarf_file_close(struct dwarf_file *file);
+
+/* The same for a package of split DWARF (.dwp), whose units are not indexed: dwarf_package_find()
+ * finds them. */
+bool dwarf_package_open(struct dwarf_file *package, int fd, const struct elf_sections *sections,
+			uint64_t memory_max, struct arena *arena, struct err *err) MUST_CHECK;
+
+/* Indexes the units of a file whose sections the caller has set, and which is not opened. */
+void dwarf_file_index(struct dwarf_file *file, uint64_t memory_max, struct arena *arena);
 
 /* Reads the unit's first entry and its abbreviations, once. False, in each later call too: they are
  * malformed, or the arena exceeds memory_max. */

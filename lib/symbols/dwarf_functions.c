@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dwarf/dwarf_contexts.h"
 #include "dwarf/dwarf_entry.h"
+#include "dwarf/dwarf_package.h"
 #include "dwarf/dwarf_ranges.h"
 #include "elf/limits.h"
 #include "symbols/dwarf_functions_internal.h"
@@ -8,17 +9,21 @@
 
 #include <dwarf.h>
 
+/* Identifies an entry: a split unit and the file of dwz are files of their own. */
+struct entry_key {
+	const struct dwarf_file *file;
+	uint64_t at; /* offset in .debug_info */
+};
+
 /* The attributes of a function, from its entry and its base entries. */
 struct function_attributes {
-	uint64_t at; /* offset in .debug_info; upper bit: in the file of dwz */
+	struct entry_key key;
 	str name, linkage_name;
 	uint32_t line;
 	uint32_t function;                /* id of the writer; 0: not looked up yet */
 	struct dwarf_file *declared_file; /* of the last base entry: its parents qualify the name */
 	uint64_t declared_at;
 };
-
-#define IN_ALT (1ULL << 63)
 
 enum { QUALIFIED_BYTES_PER_STEP = 64 };
 
@@ -29,8 +34,7 @@ struct scope {
 
 struct dwarf_walk {
 	struct symbol_model *model;
-	struct dwarf_file *file;
-	struct map attributes; /* by `at` */
+	struct map attributes; /* by `key` */
 	struct map lines;      /* by offset */
 	VEC(struct scope) scopes;
 	struct dwarf_contexts contexts;
@@ -74,7 +78,7 @@ static void attributes_complete(struct function_attributes *attributes,
 static struct function_attributes *attributes_at(struct dwarf_walk *walk, struct dwarf_file *file,
 						 uint64_t at)
 {
-	uint64_t key = at | (file == walk->file ? 0 : IN_ALT);
+	struct entry_key key = { file, at };
 	struct function_attributes *attributes =
 		map_get(&walk->attributes, (str){ (const char *)&key, sizeof(key) });
 
@@ -93,8 +97,8 @@ static struct function_attributes *attributes_at(struct dwarf_walk *walk, struct
 		file = dwarf_entry_base(file, &entry);
 		at = entry.base.number;
 	}
-	attributes->at = key;
-	*map_at(&walk->attributes, (str){ (const char *)&attributes->at, sizeof(key) }) =
+	attributes->key = key;
+	*map_at(&walk->attributes, (str){ (const char *)&attributes->key, sizeof(key) }) =
 		attributes;
 	return attributes;
 }
@@ -305,22 +309,26 @@ static bool unit_walk(struct dwarf_walk *walk, const struct dwarf_unit *unit, st
 	return true;
 }
 
-bool dwarf_functions_read(struct dwarf_file *file, struct symbol_model *model, struct err *err)
+bool dwarf_functions_read(struct dwarf_file *file, const struct dwarf_file *package,
+			  struct symbol_model *model, struct err *err)
 {
-	struct dwarf_walk walk = { .model = model, .file = file };
+	struct dwarf_walk walk = { .model = model };
 
 	walk.attributes.arena = walk.lines.arena = walk.qualified.arena = model->arena;
 	dwarf_contexts_init(&walk.contexts, model->arena, model->memory_max, &model->steps);
 	for (enum dwarf_section i = 0; i < DWARF_SECTION_COUNT; i++)
-		symbol_model_add_input(model, file->sections[i].len);
+		symbol_model_add_input(model, file->sections[i].len +
+						      (package ? package->sections[i].len : 0));
 	for (size_t i = 0; i < file->units.len; i++) {
-		struct dwarf_unit *unit = &file->units.items[i];
+		struct dwarf_unit *unit = &file->units.items[i], *split = NULL;
 
 		if (unit->type == DW_UT_type || unit->type == DW_UT_split_type ||
 		    !dwarf_unit_load(unit))
 			continue;
-		model->writer.split_units += unit->is_skeleton;
-		if (!unit_walk(&walk, unit, err))
+		if (unit->is_skeleton && package)
+			split = dwarf_package_find(package, unit, &model->steps);
+		model->writer.split_units += unit->is_skeleton && !split;
+		if (!unit_walk(&walk, split ? split : unit, err))
 			return false;
 	}
 	return symbol_model_check(model, err);

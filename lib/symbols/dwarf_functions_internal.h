@@ -12,8 +12,10 @@
 #include "symbols/symbol_model_internal.h"
 
 /*
- * Adds the functions and lines of all units to the model. Malformed units are skipped. ERR_LIMIT:
- * the model exceeds its bounds of memory or steps.
+ * Adds the functions and lines of all units to the model. The entries of a skeleton unit are read
+ * from the package of split DWARF; if it is NULL or does not have them, the unit is counted in the
+ * writer's split_units. Malformed units are skipped. ERR_LIMIT: the model exceeds its bounds of
+ * memory or steps.
  */
-bool dwarf_functions_read(struct dwarf_file *file, struct symbol_model *model,
-			  struct err *err) MUST_CHECK;
+bool dwarf_functions_read(struct dwarf_file *file, const struct dwarf_file *package,
+			  struct symbol_model *model, struct err *err) MUST_CHECK;

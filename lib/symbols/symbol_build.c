@@ -62,23 +62,41 @@ static bool stubs_add(int elf_fd, const struct elf_sections *sections, struct sy
 	return true;
 }
 
+typedef bool dwarf_opener(struct dwarf_file *file, int fd, const struct elf_sections *sections,
+			  uint64_t memory_max, struct arena *arena, struct err *err);
+
+/* Opens a file beside the debug file. */
+static bool beside_open(dwarf_opener *opener, int fd, const struct symbol_model *model,
+			const char *what, struct dwarf_file *file, struct err *err)
+{
+	struct elf_sections sections;
+
+	if (elf_sections_read(fd, model->arena, &sections, err) &&
+	    opener(file, fd, &sections, model->memory_max, model->arena, err))
+		return true;
+	return err_wrap(err, "read %s", what);
+}
+
 static bool dwarf_add(const struct symbol_build_options *options, int elf_fd,
 		      const struct elf_sections *sections, struct symbol_model *model,
 		      struct err *err)
 {
-	CLEANUP(dwarf_file_close) struct dwarf_file file = { 0 }, alt = { 0 };
-	struct elf_sections alt_sections;
+	CLEANUP(dwarf_file_close) struct dwarf_file file = { 0 }, alt = { 0 }, package = { 0 };
+	bool has_alt = options->alt_fd > 0;
+	bool is_merged = elf_section_has_bytes(elf_sections_find(sections, STR(".debug_cu_index")));
+	bool has_package = options->package_fd > 0 || is_merged;
+	int package_fd = options->package_fd > 0 ? options->package_fd : elf_fd;
 
 	if (!dwarf_file_open(&file, elf_fd, sections, model->memory_max, model->arena, err))
 		return false;
-	if (options->alt_fd > 0) {
-		if (!elf_sections_read(options->alt_fd, model->arena, &alt_sections, err) ||
-		    !dwarf_file_open(&alt, options->alt_fd, &alt_sections, model->memory_max,
-				     model->arena, err))
-			return err_wrap(err, "read the common file of dwz");
-		file.alt = &alt;
-	}
-	return dwarf_functions_read(&file, model, err);
+	if (has_alt && !beside_open(dwarf_file_open, options->alt_fd, model,
+				    "the common file of dwz", &alt, err))
+		return false;
+	if (has_package && !beside_open(dwarf_package_open, package_fd, model,
+					"the package of split DWARF", &package, err))
+		return false;
+	file.alt = has_alt ? &alt : NULL;
+	return dwarf_functions_read(&file, has_package ? &package : NULL, model, err);
 }
 
 bool symbol_build(const struct symbol_build_options *options, int elf_fd, int out_fd,

@@ -14,6 +14,9 @@
 struct symbol_build_options {
 	uint64_t memory_max; /* bytes of memory for the build; 0: SYMBOL_BUILD_MEMORY_MAX */
 	int alt_fd;          /* dwz's common file, see symbol_build_alt_id(); 0 or less: none */
+	/* The package of the program's split DWARF (.dwp). 0 or less: none, or the debug file
+	 * itself has the sections of the package. */
+	int package_fd;
 };
 
 /*
@@ -32,7 +35,7 @@ bool symbol_build_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
  *     .symtab; if it is absent, .dynsym and .gnu_debugdata
  *     relocations of PLT stubs: "memcpy@plt"
  *
- * Split DWARF (.dwo, .dwp) is not supported yet: such a unit has lines and the names of ELF
+ * A unit of split DWARF (-gsplit-dwarf) that is in no package has lines and the names of ELF
  * symbols, but no inlined calls; the table counts such units (split_units). A file without any
  * names makes an empty table. ERR_INVALID: not an ELF file, its contents are inconsistent, or it is
  * a relocatable file (.o, .ko; dwz's file may be one); ERR_LIMIT: more than the options or

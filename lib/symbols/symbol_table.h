@@ -41,8 +41,9 @@ struct symbol_line {
 struct symbol_table {
 	uint64_t row_count; /* read freely; 0: the table is empty */
 	size_t file_len;
-	/* Compile units whose functions are in .dwo or .dwp files, which are not read: they have
-	 * the lines of the skeleton and the names of ELF symbols, and no inlined calls. */
+	/* Compile units whose functions are in a .dwo or .dwp file that the build did not have:
+	 * they have the lines of the skeleton and the names of ELF symbols, and no inlined calls.
+	 */
 	uint32_t split_units;
 	/* private */
 	const char *image;

@@ -22,20 +22,20 @@
 enum drop_reason { DROP_REASONS(NAMED_CONSTANT) DROPS };
 static const char *const drop_names[DROPS] = { DROP_REASONS(NAMED_TEXT) };
 
-#define TABLES_METRICS(ROW)                                                                        \
-	ROW(dropped, METRIC_COUNTER, "decima_symbolizer_tables_dropped_total",                     \
-	    "Tables removed, by reason: evicted for space, replaced by a newer generation, or "    \
-	    "corrupt on disk.",                                                                    \
-	    METRIC_LABEL("reason", drop_names, DROPS))                                             \
-	ROW(table_bytes, METRIC_GAUGE, "decima_symbolizer_table_bytes",                            \
-	    "Disk space used by symbol tables.")                                                   \
-	ROW(build_ids, METRIC_GAUGE, "decima_symbolizer_build_ids",                                \
-	    "Build ids with a table or a cached failure.")                                         \
-	ROW(loaded, METRIC_COUNTER, "decima_symbolizer_tables_loaded_total",                       \
-	    "Tables on disk that were mapped.")                                                    \
-	ROW(split, METRIC_COUNTER, "decima_symbolizer_split_tables_total",                         \
-	    "Tables built without the .dwo or .dwp files of their program (-gsplit-dwarf), which " \
-	    "are not read: ELF symbols and lines, but no inlined calls.")
+#define TABLES_METRICS(ROW)                                                                     \
+	ROW(dropped, METRIC_COUNTER, "decima_symbolizer_tables_dropped_total",                  \
+	    "Tables removed, by reason: evicted for space, replaced by a newer generation, or " \
+	    "corrupt on disk.",                                                                 \
+	    METRIC_LABEL("reason", drop_names, DROPS))                                          \
+	ROW(table_bytes, METRIC_GAUGE, "decima_symbolizer_table_bytes",                         \
+	    "Disk space used by symbol tables.")                                                \
+	ROW(build_ids, METRIC_GAUGE, "decima_symbolizer_build_ids",                             \
+	    "Build ids with a table or a cached failure.")                                      \
+	ROW(loaded, METRIC_COUNTER, "decima_symbolizer_tables_loaded_total",                    \
+	    "Tables on disk that were mapped.")                                                 \
+	ROW(split, METRIC_COUNTER, "decima_symbolizer_split_tables_total",                      \
+	    "Tables with units of split DWARF (-gsplit-dwarf) whose package (.dwp) the debug "  \
+	    "file does not contain: ELF symbols and lines, but no inlined calls.")
 
 METRICS(tables_metrics, TABLES_METRICS);
 
@@ -342,7 +342,7 @@ static struct mapped_table *install(struct tables *tables, const struct build_id
 	    table_file_put(tables->root, tables->directory, result->file, id, &file, err)) {
 		if (mapped->symbols.split_units) {
 			metric_add(&split, 1);
-			log_info("debug information is in .dwo or .dwp files",
+			log_info("the debug file lacks the package of its split DWARF",
 				 "build_id=%s units=%u", id->text, mapped->symbols.split_units);
 		}
 		*ret_file = file;

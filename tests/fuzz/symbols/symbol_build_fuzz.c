@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (symbol_build_alt_id(fd, &alt))
 		assert(alt.text[0]);
-	/* Every other input is also its own dwz file, so no second file is needed. */
+	/* Every other input is also its own dwz file, and a debug file may have the sections of its
+	 * package of split DWARF, so no second file is needed. */
 	struct symbol_build_options options = { .memory_max = MEMORY, .alt_fd = size % 2 ? fd : 0 };
 
 	if (!symbol_build(&options, fd, out, &err)) {

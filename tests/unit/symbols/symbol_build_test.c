@@ -22,12 +22,20 @@ static int file_open(const char *name)
 		    O_RDONLY | O_CLOEXEC);
 }
 
-static bool build(int fd, int alt_fd, struct symbol_table *table, struct err *err)
+static bool build_split(int fd, int alt_fd, int package_fd, struct symbol_table *table,
+			struct err *err)
 {
 	AUTO_FD out = memfd_create("table", MFD_CLOEXEC);
-	struct symbol_build_options options = { .memory_max = TABLE_MEMORY, .alt_fd = alt_fd };
+	struct symbol_build_options options = { .memory_max = TABLE_MEMORY,
+						.alt_fd = alt_fd,
+						.package_fd = package_fd };
 
 	return symbol_build(&options, fd, out, err) && symbol_table_open(table, out, err);
+}
+
+static bool build(int fd, int alt_fd, struct symbol_table *table, struct err *err)
+{
+	return build_split(fd, alt_fd, 0, table, err);
 }
 
 static void table_of(const char *name, const char *alt, struct symbol_table *table)
@@ -347,6 +355,82 @@ static void an_invalid_dwz_file_is_an_error(void **state)
 	assert_non_null(strstr(err.msg, "file of dwz"));
 }
 
+/* Two units each. llvm-symbolizer 14 does not find the inlined calls of split_gnu's second unit:
+ * those claims are the lines of the source. */
+static void reads_split_units_from_a_package(void **state)
+{
+#define HIDDEN_SUM "_ZN3app12_GLOBAL__N_16hiddenEi one.cc:6"
+	static const struct claim gnu[] = {
+		{ 0x4000f0, "_Z4rarei one.cc:8" },
+		{ 0x400109,
+		  "_ZN3app3boxIiE4openEi one.cc:4 < add(app::add) one.cc:5 < " HIDDEN_SUM },
+		{ 0x400157, "_ZN3app3boxIiE4openEi one.cc:4 < add(app::add) one.cc:5 < "
+			    "_start one.cc:12" },
+		{ 0x4001b0, "deep two.cc:2 < mid two.cc:3 < _Z3twoi two.cc:5" },
+		{ 0x4001ce, "deep two.cc:2 < _Z3twoi two.cc:5" },
+		{ 0x4001d8, "_Z3twoi two.cc:6" },
+	};
+	static const struct claim of_clang[] = {
+		{ 0x400195, "_ZN3app3boxIiE4openEi one.cc:4 < _ZN3appL3addEi one.cc:5 < "
+			    "_start one.cc:11" },
+		{ 0x4001c0, "_ZN3appL3addEi one.cc:5 < " HIDDEN_SUM },
+		{ 0x4001f0, "_ZL4deepi two.cc:2 < _ZL3midi two.cc:3 < _Z3twoi two.cc:5" },
+		{ 0x400202, "_ZL4deepi two.cc:2 < _Z3twoi two.cc:5" },
+	};
+	static const struct {
+		const char *name, *package;
+		const struct claim *claims;
+		size_t count;
+	} files[] = {
+		{ "split_gnu", "split_gnu_package", gnu, ARRAY_LEN(gnu) },
+		{ "split_clang", "split_clang_package", of_clang, ARRAY_LEN(of_clang) },
+		{ "split_gnu_merged", NULL, gnu, ARRAY_LEN(gnu) },
+		{ "split_clang_merged", NULL, of_clang, ARRAY_LEN(of_clang) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		AUTO_FD fd = file_open(files[i].name);
+		AUTO_FD package = files[i].package ? file_open(files[i].package) : -1;
+		struct symbol_table table;
+		struct err err;
+
+		if (!build_split(fd, 0, package, &table, &err))
+			fail_msg("%s: %s", files[i].name, err.msg);
+		says(&table, files[i].name, files[i].claims, files[i].count);
+		assert_int_equal(table.split_units, 0);
+		symbol_table_close(&table);
+	}
+}
+
+/* Units are found by their ids: nothing of another program is taken. */
+static void a_package_of_another_program_has_no_unit(void **state)
+{
+	static const struct claim claims[] = { { 0x400109,
+						 "_ZN3app12_GLOBAL__N_16hiddenEi one.cc:4" },
+					       { 0x4001b0, "_Z3twoi two.cc:2" } };
+	AUTO_FD fd = file_open("split_gnu"), other = file_open("split_clang_package");
+	struct symbol_table table;
+	struct err err;
+
+	(void)state;
+	assert_true(build_split(fd, 0, other, &table, &err));
+	says(&table, "split_gnu", claims, ARRAY_LEN(claims));
+	assert_int_equal(table.split_units, 2);
+	symbol_table_close(&table);
+}
+
+static void an_invalid_package_is_an_error(void **state)
+{
+	AUTO_FD fd = file_open("split_gnu"), none = open("/etc/passwd", O_RDONLY);
+	struct symbol_table table;
+	struct err err;
+
+	(void)state;
+	assert_false(build_split(fd, 0, none, &table, &err));
+	assert_non_null(strstr(err.msg, "package of split DWARF"));
+}
+
 /* A changed or truncated file is rejected, or makes a table that opens. */
 static void assert_rejected_or_read(int fd, int alt_fd)
 {
@@ -394,6 +478,9 @@ static void a_corrupt_file_is_rejected_or_makes_a_table_that_opens(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(by_one); i++)
 		corrupt_bytes(by_one[i], 0, 1);
 	corrupt_bytes("dwz_needs_common", common, 7);
+	/* each has the sections of its package */
+	corrupt_bytes("split_gnu_merged", 0, 1);
+	corrupt_bytes("split_clang_merged", 0, 1);
 }
 
 RUN_TESTS(TEST(symbolizes_a_gcc_program_in_each_form_of_dwarf),
@@ -404,4 +491,6 @@ RUN_TESTS(TEST(symbolizes_a_gcc_program_in_each_form_of_dwarf),
 	  TEST(symbolizes_a_go_program_by_gopclntab),
 	  TEST(without_dwarf_uses_symbols_stubs_and_mini_debug), TEST(rejects_a_relocatable_file),
 	  TEST(finds_the_build_id_of_the_dwz_file), TEST(an_invalid_dwz_file_is_an_error),
+	  TEST(reads_split_units_from_a_package), TEST(a_package_of_another_program_has_no_unit),
+	  TEST(an_invalid_package_is_an_error),
 	  TEST(a_corrupt_file_is_rejected_or_makes_a_table_that_opens))
