@@ -54,7 +54,7 @@ RUN apt-get -q update && apt-get -q -y install --no-install-recommends \
 		ca-certificates libcurl4 libdebuginfod1 libhiredis0.14 libjansson4 libprotobuf-c1 libseccomp2 \
 	&& rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin \
 	&& install -d -o decima -g decima -m 750 /var/lib/decima-symbolizer
-COPY --from=build /out/usr/bin/decima-symbolizer /usr/bin/
+COPY --from=build /out/usr/bin/decima-symbolizer* /usr/bin/
 RUN decima-symbolizer --version
 USER decima
 VOLUME /var/lib/decima-symbolizer

@@ -185,12 +185,15 @@ bool sandbox_enter(const struct sandbox_rules *rules)
 	       hello.is_restricted;
 }
 
-bool sandbox_uid_parse(const char *text, uint32_t *ret_uid)
+bool sandbox_arguments_parse(struct sandbox_rules *rules, int argc, char **argv)
 {
 	uint64_t uid;
 
-	if (!str_to_u64(str_from(text), &uid) || uid > SANDBOX_UID_MAX)
+	if (argc != 2 || !str_to_u64(str_from(argv[1]), &uid) || uid > SANDBOX_UID_MAX) {
+		fprintf(stderr, "%s: started by Decima's services only\n",
+			program_invocation_short_name);
 		return false;
-	*ret_uid = (uint32_t)uid;
+	}
+	rules->uid = (uint32_t)uid;
 	return true;
 }

@@ -75,5 +75,6 @@ struct sandbox_rules {
  */
 bool sandbox_enter(const struct sandbox_rules *rules) MUST_CHECK;
 
-/* Reads the uid from an argument of the process. False: it is none. */
-bool sandbox_uid_parse(const char *text, uint32_t *ret_uid) MUST_CHECK;
+/* Reads rules->uid from the only argument of a parser's program. False: the arguments are others,
+ * which is on standard error; the program should exit with status 2. */
+bool sandbox_arguments_parse(struct sandbox_rules *rules, int argc, char **argv) MUST_CHECK;

@@ -11,7 +11,6 @@
 #include "server/metrics/metrics.h"
 #include "symbolizer/api/handler_symbolize.h"
 #include "symbolizer/api/resolver.h"
-#include "symbolizer/build/build_worker.h"
 #include "symbolizer/build/fetch_worker.h"
 #include "symbolizer/build/generations.h"
 #include "symbolizer/build/worker_pool.h"
@@ -163,8 +162,6 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && str_eq(str_from(argv[1]), STR(FETCH_WORKER_MODE)))
 		return fetch_worker_main(argv[2], argv[3]);
-	if (argc == 3 && str_eq(str_from(argv[1]), STR(BUILD_WORKER_MODE)))
-		return build_worker_main(argv[2]);
 	return daemon_main(
 		&(struct daemon_program){
 			.conf = { .name = "decima-symbolizer",

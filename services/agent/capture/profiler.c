@@ -67,7 +67,8 @@ static bool open_kernel_side(struct profiler *profiler, const struct profiler_op
 
 /*
  * Sideband events are recorded before /proc is read, so no process is missed. Sampling does not
- * wait for the names of the kernel's functions: the first sample with a kernel frame does.
+ * wait for the names of the kernel's functions nor for /proc: what a sample needs is read when the
+ * sample is processed.
  */
 bool profiler_open(struct profiler *profiler, const struct profiler_options *options,
 		   struct err *err)
@@ -86,7 +87,7 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 		profiler_close(profiler);
 		return false;
 	}
-	process_table_scan(&profiler->processes);
+	process_table_first_scan(&profiler->processes);
 	profiler->round_ns = clock_monotonic_ns();
 	profiler->scanned_ms = profiler->round_ns / NS_PER_MS;
 	profiler_next_interval(profiler);

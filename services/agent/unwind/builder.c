@@ -63,10 +63,8 @@ int main(int argc, char **argv)
 	struct err err;
 	htlhash unused;
 
-	if (argc != 2 || !sandbox_uid_parse(argv[1], &rules.uid)) {
-		fputs(UNWIND_BUILDER_NAME ": started by decima-agent only\n", stderr);
+	if (!sandbox_arguments_parse(&rules, argc, argv))
 		return 2;
-	}
 	/* libcrypto reads its configuration file at its first use. */
 	(void)!htlhash_of_image(STR(""), &unused, &err);
 	if (!sandbox_enter(&rules))

@@ -79,6 +79,7 @@ static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
 	return (str){ to, len };
 }
 
+/* The vdso is no file of a file system, so its path leads nowhere. */
 void unwind_files_open(struct unwind_files *files, struct executable *executable,
 		       const struct unwind_mapper *mapper)
 {
@@ -91,7 +92,8 @@ void unwind_files_open(struct unwind_files *files, struct executable *executable
 					  .build_id = bytes_of(executable->build_id, build_id) };
 	struct stat stat;
 
-	int fd = executable_file_open(&claim, &stat);
+	int fd = str_eq(claim.path, STR("[vdso]")) ? executable_file_copy_vdso()
+						   : executable_file_open(&claim, &stat);
 
 	if (fd >= 0)
 		unwind_files_add(files, executable, fd);

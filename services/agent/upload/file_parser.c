@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
 #include "agent/upload/file_parser_internal.h"
-#include "agent/upload/upload_message_internal.h"
 
 void file_parser_open(struct file_parser *parser, const char *uid)
 {
@@ -56,8 +55,9 @@ static bool fail_unsound(struct file_parser *parser, struct err *err)
 bool file_parser_read(struct file_parser *parser, int fd, struct parsed_file *ret_file,
 		      struct err *err)
 {
-	const char *arguments[] = { UPLOADER_PARSER_MODE, parser->uid, NULL };
-	const struct sandbox_options options = { .arguments = arguments };
+	const char *arguments[] = { parser->uid, NULL };
+	const struct sandbox_options options = { .program = FILE_PARSER_PROGRAM,
+						 .arguments = arguments };
 	const struct parser_job job = { 0 };
 
 	if (!parser->sandbox.pid && parser->end == SANDBOX_END_COUNT &&

@@ -3,8 +3,9 @@
  * file_parser - a sandboxed process of the uploader, which parses the files of one upload.
  *
  * The uploader opens files and speaks to the network; this process reads the ELF headers and makes
- * the extract ("elf/debug_extract.h"). It is the uploader's program with a hidden argument, and a
- * SANDBOX_PARSER ("sandbox/sandbox.h"). Its responses are as untrusted as the files. One thread.
+ * the extract ("elf/debug_extract.h"). It is a program of its own, which links little and so starts
+ * fast, and a SANDBOX_PARSER ("sandbox/sandbox.h"). Its responses are as untrusted as the files.
+ * One thread.
  */
 #pragma once
 
@@ -12,6 +13,8 @@
 #include "sandbox/sandbox.h"
 
 #include <limits.h>
+
+#define FILE_PARSER_PROGRAM "decima-agent-parser"
 
 enum { EXTRACT_PIECE_BYTES = 64 << 10 };
 

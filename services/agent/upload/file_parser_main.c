@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * decima-agent-parser - the process's own side of "agent/upload/file_parser_internal.h".
+ */
 #include "agent/agent_limits.h"
 #include "agent/upload/file_parser_internal.h"
-#include "agent/upload/file_parser_main_internal.h"
 #include "elf/debug_extract.h"
 #include "elf/debug_link.h"
 #include "elf/elf_file.h"
@@ -104,7 +106,7 @@ static bool respond_piece(const struct current_file *file, const struct parser_j
 	return sandbox_message_send(SANDBOX_SOCKET, &piece, sizeof(piece), NULL);
 }
 
-int file_parser_main(const char *uid)
+int main(int argc, char **argv)
 {
 	struct sandbox_rules rules = { .profile = SANDBOX_PARSER,
 				       .name = "upload-parser",
@@ -116,7 +118,9 @@ int file_parser_main(const char *uid)
 	int fds[SANDBOX_FDS_MAX];
 	struct parser_job job;
 
-	if (!sandbox_uid_parse(uid, &rules.uid) || !sandbox_enter(&rules))
+	if (!sandbox_arguments_parse(&rules, argc, argv))
+		return 2;
+	if (!sandbox_enter(&rules))
 		return 1;
 	while (sandbox_message_receive(SANDBOX_SOCKET, &job, sizeof(job), fds) &&
 	       (fds[0] >= 0 ? respond_parsed(&file, fds[0]) : respond_piece(&file, &job))) {

@@ -60,5 +60,4 @@ enum {
 	UPLOADER_SANDBOX_UID,
 	UPLOADER_ARGUMENTS
 };
-#define UPLOADER_NAME        "decima-agent-uploader"
-#define UPLOADER_PARSER_MODE "parse-files"
+#define UPLOADER_NAME "decima-agent-uploader"

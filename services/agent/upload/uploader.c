@@ -11,7 +11,6 @@
  */
 #include "agent/agent_limits.h"
 #include "agent/upload/debug_files_internal.h"
-#include "agent/upload/file_parser_main_internal.h"
 #include "agent/upload/upload_message_internal.h"
 #include "client/fetch.h"
 #include "sandbox/sandbox_child.h"
@@ -276,8 +275,6 @@ int main(int argc, char **argv)
 					     .only_when_idle = true };
 	struct settings settings = { 0 };
 
-	if (argc == 3 && strcmp(argv[1], UPLOADER_PARSER_MODE) == 0)
-		return file_parser_main(argv[2]);
 	if (argc != UPLOADER_ARGUMENTS ||
 	    !str_to_u64(str_from(argv[UPLOADER_TIMEOUT_MS]), &settings.timeout_ms)) {
 		fputs(UPLOADER_NAME ": started by decima-agent only\n", stderr);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * decima-symbolizer-builder - the process's own side of "symbolizer/build/build_worker.h".
+ */
 #include "symbolizer/build/build_worker.h"
 
 #include "sandbox/sandbox_child.h"
@@ -40,7 +43,7 @@ static bool run_job(void)
 	return sandbox_message_send(SANDBOX_SOCKET, &report, sizeof(report), NULL);
 }
 
-int build_worker_main(const char *uid)
+int main(int argc, char **argv)
 {
 	struct sandbox_rules rules = { .profile = SANDBOX_PARSER,
 				       .name = "symbols-build",
@@ -49,7 +52,9 @@ int build_worker_main(const char *uid)
 				       .cpu_seconds_max = BUILD_SECONDS,
 				       .nice = WORKER_NICE };
 
-	if (!sandbox_uid_parse(uid, &rules.uid) || !sandbox_enter(&rules))
+	if (!sandbox_arguments_parse(&rules, argc, argv))
+		return 2;
+	if (!sandbox_enter(&rules))
 		return 1;
 	_exit(!run_job());
 }

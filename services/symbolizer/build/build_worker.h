@@ -2,11 +2,11 @@
 /*
  * build_worker - a child process that builds one symbol table from an untrusted debug file.
  *
- * It is the same program with a hidden argument, and a SANDBOX_PARSER ("sandbox/sandbox.h"): it has
- * the descriptors of its job and nothing else. The first job passes the debug file and an empty
- * file for the table. If the debug file refers to a file of dwz, the report is BUILD_NEEDS_ALT, and
- * a second job passes that file, or no descriptor. After BUILD_DONE the process exits, so its
- * memory does not grow.
+ * It is a program of its own, which links little and so starts fast, and a SANDBOX_PARSER
+ * ("sandbox/sandbox.h"): it has the descriptors of its job and nothing else. The first job passes
+ * the debug file and an empty file for the table. If the debug file refers to a file of dwz, the
+ * report is BUILD_NEEDS_ALT, and a second job passes that file, or no descriptor. After BUILD_DONE
+ * the process exits, so its memory does not grow.
  */
 #pragma once
 
@@ -26,7 +26,4 @@ struct build_report {
 	char why[256];
 };
 
-#define BUILD_WORKER_MODE "read-debug-files"
-
-/* In the child: the whole process; the result is the exit status. */
-int build_worker_main(const char *uid);
+#define BUILD_WORKER_PROGRAM "decima-symbolizer-builder"

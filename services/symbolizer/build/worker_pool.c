@@ -266,8 +266,9 @@ static bool read_file(struct worker_thread *thread, const struct build_id *id, i
 		      struct build_result *result)
 {
 	char uid[24], path[PATH_MAX + sizeof("/table")];
-	const char *arguments[] = { BUILD_WORKER_MODE, uid, NULL };
-	const struct sandbox_options options = { .arguments = arguments,
+	const char *arguments[] = { uid, NULL };
+	const struct sandbox_options options = { .program = BUILD_WORKER_PROGRAM,
+						 .arguments = arguments,
 						 .cancel = thread->pool->options.cancel };
 	struct build_report report;
 	struct err err;

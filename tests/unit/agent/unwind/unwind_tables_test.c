@@ -27,7 +27,7 @@ static uint64_t now_ns;
 /* Requests without a response yet, and the responses to return. */
 static struct {
 	char requested[FILES][BUILD_ID_TEXT_MAX];
-	size_t requested_len, requests;
+	size_t requested_len, requests, files;
 	struct unwind_table_response responses[FILES];
 	size_t responses_len;
 	bool is_full;
@@ -38,8 +38,10 @@ static bool fake_request(void *self, const char *build_id, int fd)
 	(void)self;
 	if (source.is_full)
 		return false;
-	if (fd >= 0)
+	if (fd >= 0) {
+		source.files++;
 		close(fd);
+	}
 	snprintf(source.requested[source.requested_len++], BUILD_ID_TEXT_MAX, "%s", build_id);
 	source.requests++;
 	return true;
@@ -425,6 +427,21 @@ static void files_stay_open_while_they_are_mapped(void **state)
 	end();
 }
 
+/* No file system has it, so it cannot be opened by its path. */
+static void the_vdso_is_requested_with_its_file_although_no_process_mapped_it_before(void **state)
+{
+	(void)state;
+	begin_with(4);
+	assert_true(cache.vdso->unwind.has_file);
+	unwind_tables_close_unmapped(&tables);
+	assert_false(cache.vdso->unwind.has_file);
+	unwind_tables_want(&tables, cache.vdso, &maps_it, now_ns);
+	rounds(1);
+	assert_int_equal(source.requests, 1);
+	assert_int_equal(source.files, 1);
+	end();
+}
+
 RUN_TESTS(TEST(a_table_is_requested_once_and_loaded),
 	  TEST(the_table_that_most_samples_want_is_requested_first),
 	  TEST(while_the_source_is_full_requests_wait),
@@ -438,4 +455,5 @@ RUN_TESTS(TEST(a_table_is_requested_once_and_loaded),
 	  TEST(nothing_is_evicted_for_a_table_that_can_never_fit),
 	  TEST(a_response_for_an_evicted_file_is_dropped),
 	  TEST(the_pages_of_a_file_are_released_with_it),
-	  TEST(files_stay_open_while_they_are_mapped))
+	  TEST(files_stay_open_while_they_are_mapped),
+	  TEST(the_vdso_is_requested_with_its_file_although_no_process_mapped_it_before))
