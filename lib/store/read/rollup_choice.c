@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
+#include "store/chunk/chunk_decode.h"
 #include "store/compact/rollup_fleet.h"
 #include "store/read/rollup_choice_internal.h"
 

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "store/compact/rollup.h"
-#include "store/read/query_match_internal.h"
 #include "store/read/query_needs_internal.h"
+#include "store/series/series_find.h"
 
 struct rollup_choice {
 	struct query_needs needs;
