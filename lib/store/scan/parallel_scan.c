@@ -38,7 +38,7 @@ static void *run(void *self)
 	CLEANUP(selector_done) struct selector selector = { 0 };
 	struct scan_worker *worker = self;
 	const struct parallel_scan *scan = worker->scan;
-	struct scan_plan plan = *scan->plan;
+	struct scan_plan plan = *scan->leader.plan;
 	struct err err; /* dropped: the other connections read the batches */
 
 	/* A copy: a matcher is used by one thread. */
@@ -47,7 +47,7 @@ static void *run(void *self)
 	if (plan.selector)
 		plan.selector = &selector;
 	if (good &&
-	    store_reader_join(worker->reader, scan->snapshot, &scan->readers->bounds, &err)) {
+	    store_reader_join(worker->reader, scan->snapshot, &scan->leader.reader->bounds, &err)) {
 		worker->reader->stats.connections = 1;
 		work(worker, &plan);
 	}
@@ -63,15 +63,15 @@ static void start(struct parallel_scan *scan)
 	scan->started = true;
 	queue_init(&scan->batches, (scan->count - 1) * 2);
 	for (size_t i = 1; i < scan->count; i++)
-		scan->readers[i].stats = (struct store_stats){ 0 };
-	if (!store_reader_export(scan->readers, scan->snapshot, sizeof(scan->snapshot), &err))
+		scan->leader.reader[i].stats = (struct store_stats){ 0 };
+	if (!store_reader_export(scan->leader.reader, scan->snapshot, sizeof(scan->snapshot), &err))
 		return;
 	for (size_t i = 1; i < scan->count; i++) {
 		struct scan_worker *worker = &scan->workers[i];
 
 		worker->scan = scan;
-		worker->reader = &scan->readers[i];
-		worker->sink = &scan->sinks[i];
+		worker->reader = &scan->leader.reader[i];
+		worker->sink = &scan->leader.sink[i];
 		worker->started = pthread_create(&worker->thread, NULL, run, worker) == 0;
 	}
 }
@@ -89,13 +89,6 @@ static bool push_batch(struct parallel_scan *scan, struct payload_batch *batch)
 	return true;
 }
 
-static bool read_batch(struct parallel_scan *scan, struct payload_batch *batch, struct err *err)
-{
-	const struct payload_reader reader = { scan->readers, scan->plan, scan->sinks };
-
-	return payload_batch_read(batch, &reader, err);
-}
-
 bool parallel_scan_read(struct parallel_scan *scan, struct payload_batch *batch, struct err *err)
 {
 	if (scan->failed) {
@@ -105,7 +98,8 @@ bool parallel_scan_read(struct parallel_scan *scan, struct payload_batch *batch,
 	scan->bytes += batch->bytes;
 	if (scan->count > 1 && !scan->started && scan->bytes > READ_ALONE_BYTES)
 		start(scan);
-	return (scan->started && push_batch(scan, batch)) || read_batch(scan, batch, err);
+	return (scan->started && push_batch(scan, batch)) ||
+	       payload_batch_read(batch, &scan->leader, err);
 }
 
 /* False: a batch could not be read; err is set. */
@@ -115,7 +109,7 @@ static bool read_remaining(struct parallel_scan *scan, struct err *err)
 	void *item;
 
 	while (queue_pop(&scan->batches, &item, 0)) {
-		if (!scan->failed && !read_batch(scan, item, err)) {
+		if (!scan->failed && !payload_batch_read(item, &scan->leader, err)) {
 			scan->failed = true;
 			good = false;
 		}
@@ -139,7 +133,7 @@ bool parallel_scan_end(struct parallel_scan *scan, bool good, struct err *err)
 
 		if (worker->started)
 			pthread_join(worker->thread, NULL);
-		store_stats_add(&scan->readers[0].stats, &scan->readers[i].stats);
+		store_stats_add(&scan->leader.reader->stats, &scan->leader.reader[i].stats);
 		if (worker->err.code && !has_err) {
 			*err = worker->err;
 			has_err = true;

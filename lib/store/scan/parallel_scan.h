@@ -8,7 +8,7 @@
  * batches. A missing worker only costs speed. Each worker passes samples to its own sink, from its
  * own thread. The functions are called from the leader's thread.
  *
- *     struct parallel_scan scan = { .readers = ..., .count = n, .sinks = ..., .plan = ... };
+ *     struct parallel_scan scan = { .leader = { reader, plan, sink }, .count = n };
  *     good = parallel_scan_read(&scan, &batch, err);   ... for each batch, until one fails
  *     good = parallel_scan_end(&scan, good, err);      always; nothing else is to be closed
  */
@@ -27,12 +27,11 @@ struct scan_worker {
 };
 
 struct parallel_scan {
-	/* readers[0] is the leader and has begun its snapshot; the others have only their options,
-	 * or are open. At least one, at most READERS_MAX; all pointers must outlive the scan. */
-	struct store_reader *readers;
+	/* The first of `count` readers and of as many sinks. It has begun its snapshot; the other
+	 * readers have only their options, or are open. At most READERS_MAX readers; all pointers
+	 * must outlive the scan. */
+	struct payload_reader leader;
 	size_t count;
-	const struct store_sink *sinks; /* one for each reader */
-	const struct scan_plan *plan;
 	/* private */
 	struct scan_worker workers[READERS_MAX]; /* by reader; [0] is not used */
 	struct queue batches;

@@ -2,7 +2,7 @@
 #include "store/scan/payload_batch.h"
 
 #include "store/chunk/chunk_decode.h"
-#include "store/scan/sample_filter_internal.h"
+#include "store/scan/sample_matchers_internal.h"
 
 bool payload_batch_has_room(const struct payload_batch *batch, str partition)
 {
@@ -55,31 +55,22 @@ static bool read_row(const struct payload_reader *reader, str bytes, size_t slic
 	    !chunk_decode(bytes, &filter, &set, &samples, err) ||
 	    (sink->on_candidates && set.samples.len &&
 	     !sink->on_candidates(sink->self, &set, err)) ||
-	    !sample_filter_apply(&plan, &reader->reader->bounds, &set, &arena, err))
+	    !sample_matchers_apply(&plan, &reader->reader->bounds, &set, &arena, err))
 		return false;
 	stats->samples_read += samples;
 	stats->samples_matched += set.samples.len;
 	return set.samples.len == 0 || sink->on_samples(sink->self, &set, err);
 }
 
-static bool read_rows(const struct payload_batch *batch, const struct payload_reader *reader,
-		      const struct postgres_rows *rows, struct err *err)
+/* ERR_INVALID of the decoder: the stored row is malformed, not the query. */
+static bool row_failed(const struct payload_batch *batch, struct store_stats *stats,
+		       struct err *err)
 {
-	if (rows->count != batch->count)
-		return err_set(err, ERR_IO, "%zu of %zu rows have disappeared from " STR_FMT,
-			       batch->count - rows->count, batch->count, STR_ARG(batch->partition));
-	for (size_t i = 0; i < rows->count; i++) {
-		if (read_row(reader, postgres_get(rows, i, 0),
-			     batch->has_slices ? batch->slices[i] : 0, err))
-			continue;
-		/* ERR_INVALID of the decoder: the stored row is malformed, not the query. */
-		if (err->code != ERR_INVALID)
-			return false;
-		err->code = ERR_CORRUPT;
-		reader->reader->stats.unreadable++;
-		return err_wrap(err, "a row in " STR_FMT, STR_ARG(batch->partition));
-	}
-	return true;
+	if (err->code != ERR_INVALID)
+		return false;
+	err->code = ERR_CORRUPT;
+	stats->unreadable++;
+	return err_wrap(err, "a row in " STR_FMT, STR_ARG(batch->partition));
 }
 
 /* The server has quoted the name of the partition if necessary. */
@@ -127,9 +118,15 @@ bool payload_batch_read(struct payload_batch *batch, const struct payload_reader
 	if (batch->count == 0)
 		return true;
 	if (!(batch->has_slices ? query_ranges : query_whole)(batch, &reader->reader->pg, &rows,
-							      err) ||
-	    !read_rows(batch, reader, &rows, err))
+							      err))
 		return false;
+	if (rows.count != batch->count)
+		return err_set(err, ERR_IO, "%zu of %zu rows have disappeared from " STR_FMT,
+			       batch->count - rows.count, batch->count, STR_ARG(batch->partition));
+	for (size_t i = 0; i < rows.count; i++)
+		if (!read_row(reader, postgres_get(&rows, i, 0),
+			      batch->has_slices ? batch->slices[i] : 0, err))
+			return row_failed(batch, &reader->reader->stats, err);
 	arena_reset(&batch->arena);
 	*batch = (struct payload_batch){ .arena = batch->arena };
 	return true;

@@ -122,10 +122,8 @@ static bool begin(struct row_scan *scan, struct err *err)
 
 	scan->has_begun = true;
 	scan->began_ns = clock_monotonic_ns();
-	scan->parallel = (struct parallel_scan){ .readers = scan->readers,
-						 .count = scan->reader_count,
-						 .sinks = scan->sinks,
-						 .plan = scan->plan };
+	scan->parallel = (struct parallel_scan){ { scan->readers, scan->plan, scan->sinks },
+						 scan->reader_count };
 	return postgres_query(&scan->readers->pg, query.sql, query.params, SCAN_PARAMS, &rows, err);
 }
 

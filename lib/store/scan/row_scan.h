@@ -20,11 +20,12 @@
 #include "store/scan/parallel_scan.h"
 
 struct row_scan {
-	/* As in struct parallel_scan. The further readers may read payloads as well. */
+	/* readers[0] has begun its snapshot; the others read payloads as well, if there are many
+	 * ("store/scan/parallel_scan.h"). */
 	struct store_reader *readers;
 	size_t reader_count;
 	const struct scan_plan *plan;
-	const struct store_sink *sinks; /* NULL if the caller takes no row */
+	const struct store_sink *sinks; /* one for each reader; NULL if the caller takes no row */
 	/* The current row, until the next call of row_scan_next(): */
 	struct chunk_directory directory;
 	bool *wanted; /* by series of the directory; the caller may clear flags */

@@ -9,9 +9,9 @@
 
 /*
  * A sink is called from one thread at a time, but different sinks may be called at once from
- * different threads; none is called after the function has returned. A callback that returns false
- * ends the query with its error, which must not be ERR_INVALID: that code means that the stored row
- * is malformed.
+ * different threads; none is called after row_scan_end() has returned. A callback that returns
+ * false ends the query with its error, which must not be ERR_INVALID: that code means that the
+ * stored row is malformed.
  */
 struct store_sink {
 	/*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sample_filter - tests the matchers of a plan on samples. Any thread, one per selector.
+ * sample_matchers - tests the matchers of a plan on samples. Any thread, one per selector.
  */
 #pragma once
 
@@ -13,5 +13,5 @@
  * Temporary memory is in the arena. ERR_CANCELLED, ERR_TIMEOUT: the bounds ended. ERR_LIMIT: an
  * expression reached its match limit. After a failure the samples are undefined.
  */
-bool sample_filter_apply(const struct scan_plan *plan, const struct store_bounds *bounds,
-			 struct sample_set *set, struct arena *arena, struct err *err) MUST_CHECK;
+bool sample_matchers_apply(const struct scan_plan *plan, const struct store_bounds *bounds,
+			   struct sample_set *set, struct arena *arena, struct err *err) MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/scan/sample_filter_internal.h"
+#include "store/scan/sample_matchers_internal.h"
 
 /* Tests matchers on the label sets of one row, each combination once. */
 struct label_test {
@@ -32,8 +32,8 @@ static bool test_labels(struct label_test *test, uint32_t label_set, uint32_t op
 	return true;
 }
 
-bool sample_filter_apply(const struct scan_plan *plan, const struct store_bounds *bounds,
-			 struct sample_set *set, struct arena *arena, struct err *err)
+bool sample_matchers_apply(const struct scan_plan *plan, const struct store_bounds *bounds,
+			   struct sample_set *set, struct arena *arena, struct err *err)
 {
 	struct label_test test = { .set = set, .selector = plan->selector, .bounds = bounds };
 	uint32_t *open = arena_array(arena, uint32_t, set->series.len);
