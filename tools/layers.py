@@ -45,7 +45,8 @@ MAY_USE = {
         "lib/base lib/profile lib/client lib/store lib/store/chunk lib/store/maintenance "
         "lib/store/write",
     "lib/store/scan":
-        "lib/base lib/client lib/store lib/store/chunk lib/store/maintenance lib/store/compact",
+        "lib/base lib/profile lib/client lib/store lib/store/chunk lib/store/maintenance "
+        "lib/store/compact",
     "lib/store/series": "lib/base lib/profile lib/client lib/store lib/store/scan",
     "lib/store/read":
         "lib/base lib/profile lib/store lib/store/chunk lib/store/compact lib/store/scan "

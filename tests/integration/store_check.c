@@ -97,7 +97,7 @@ void read_samples(const char *selector_text, uint64_t start_ms, uint64_t end_ms,
 	const struct store_query query = { &selector, start_ms, end_ms };
 	const struct store_sink sink = { collect, got };
 
-	assert_good(store_reader_samples(&reader, &query, &sink, &err), err);
+	assert_good(store_reader_samples(&reader, 1, &query, &sink, &err), err);
 	assert_int_equal(reader.stats.samples_matched, got->samples.len);
 	if (ret_stats)
 		*ret_stats = reader.stats;

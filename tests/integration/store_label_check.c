@@ -62,7 +62,7 @@ static void assert_few_labels(struct store_reader *reader, const char *text, con
 	const struct store_sink sink = { .on_samples = merge_into, .self = &got };
 
 	sample_set_merge(&expected, all, &(struct sample_filter){ plain_keep, &plain });
-	assert_good(store_reader_samples(reader, &query, &sink, &err), err);
+	assert_good(store_reader_samples(reader, 1, &query, &sink, &err), err);
 	assert_int_equal(got.samples.len, expected.samples.len);
 	assert_true(got.samples.len > 0);
 	for (size_t i = 0; i < got.samples.len; i++) {
@@ -188,7 +188,7 @@ static uint64_t assert_sum(struct store_reader *reader, const char *text, uint64
 	const struct store_sink sink = { .on_samples = add_values, .self = &sum };
 
 	assert_good(selector_parse(str_from(text), &arena, &selector, &err), err);
-	assert_good(store_reader_samples(reader, &query, &sink, &err), err);
+	assert_good(store_reader_samples(reader, 1, &query, &sink, &err), err);
 	selector_done(&selector);
 	for (size_t i = first; i < end; i++)
 		expected += (int64_t)(strstr(text, "t1") && i % 90 % 2 == 0 ? 0 : i);

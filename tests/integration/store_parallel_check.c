@@ -106,9 +106,9 @@ static void assert_reads_all(const struct sample_set *all, const char *workers, 
 	}
 	/* An expression on labels of samples: each connection must have matchers of its own. */
 	assert_good(selector_parse(STR("{pid=~\"[0-9]+|\"}"), &arena, &selector, &err), err);
-	assert_good(store_parallel_samples(&(struct store_parallel_readers){ readers, READERS },
-					   &(struct store_query){ &selector, 0, UINT64_MAX }, sinks,
-					   &err),
+	assert_good(store_reader_samples(readers, READERS,
+					 &(struct store_query){ &selector, 0, UINT64_MAX }, sinks,
+					 &err),
 		    err);
 
 	const struct store_stats *stats = &readers[0].stats;
@@ -157,9 +157,8 @@ static void a_failure_of_one_connection_ends_the_scan(void **state)
 	for (size_t i = 0; i < READERS; i++)
 		sinks[i] = (struct store_sink){ fail_late, &samples[i] };
 	assert_good(selector_parse(STR("{}"), &arena, &selector, &err), err);
-	assert_false(store_parallel_samples(&(struct store_parallel_readers){ readers, READERS },
-					    &(struct store_query){ &selector, 0, UINT64_MAX },
-					    sinks, &err));
+	assert_false(store_reader_samples(
+		readers, READERS, &(struct store_query){ &selector, 0, UINT64_MAX }, sinks, &err));
 	assert_int_equal(err.code, ERR_LIMIT);
 	assert_string_equal(err.msg, "sink is full");
 	selector_done(&selector);
@@ -175,7 +174,8 @@ static uint64_t count_samples(struct store_reader *reader)
 
 	sample_set_init(&got, &arena);
 	assert_good(selector_parse(STR("{}"), &arena, &selector, &err), err);
-	assert_good(store_reader_samples(reader, &(struct store_query){ &selector, 0, UINT64_MAX },
+	assert_good(store_reader_samples(reader, 1,
+					 &(struct store_query){ &selector, 0, UINT64_MAX },
 					 &(struct store_sink){ collect, &got }, &err),
 		    err);
 	selector_done(&selector);

@@ -389,7 +389,7 @@ static void sums_keep_to_steps_that_start_before_the_window(void **state)
 	assert_good(selector_parse(STR("{}"), &arena, &selector, &err), err);
 	begin_reader(&reader);
 
-	assert_good(store_reader_samples(&reader, &query, &sink, &err), err);
+	assert_good(store_reader_samples(&reader, 1, &query, &sink, &err), err);
 
 	assert_int_equal(halves.sums[0], 1);
 	assert_int_equal(halves.sums[1], 2);
@@ -435,7 +435,7 @@ static void partitions_of_the_snapshot_exist_until_its_end(void **state)
 	assert_good(store_reader_export(&reader, snapshot, sizeof(snapshot), &err), err);
 
 	assert_good(store_maintenance_run(&maintenance, &err), err);
-	assert_good(store_reader_samples(&reader, &query, &sink, &err), err);
+	assert_good(store_reader_samples(&reader, 1, &query, &sink, &err), err);
 
 	assert_int_equal(maintenance.partitions_dropped, 0);
 	assert_int_equal(count, 4000);

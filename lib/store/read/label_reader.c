@@ -2,9 +2,10 @@
 #include "store/read/label_reader.h"
 
 #include "base/vec.h"
+#include "store/chunk/chunk_decode.h"
 #include "store/label_pair.h"
-#include "store/read/query_match_internal.h"
 #include "store/scan/row_scan.h"
+#include "store/series/series_find.h"
 
 /* A set of texts, copied into the arena. */
 struct texts {
@@ -14,7 +15,7 @@ struct texts {
 
 static void texts_add(struct texts *texts, str text)
 {
-	if (map_get(&texts->seen, text.ptr ? text : STR("")))
+	if (map_get(&texts->seen, text))
 		return;
 	*map_at(&texts->seen, str_copy(texts->arena, text)) = texts;
 }
@@ -43,83 +44,23 @@ static struct texts texts_in(struct arena *arena)
 
 /* A search for names or values of labels, and its result. */
 struct label_search {
-	struct query_match match;
-	struct store_stats *stats;
-	bool everything; /* no selector: every series matches */
-	str name;        /* search its values; NULL ptr: search names */
+	struct store_window window;
+	const struct matched_series *series; /* NULL: every series */
+	str name;                            /* search its values; NULL ptr: search names */
 	struct texts *texts;
 };
 
-static bool is_wanted(const struct label_search *search, uint64_t id)
-{
-	return search->everything || matched_series_get(&search->match.matched, id);
-}
-
-static bool has_wanted_series(const struct label_search *search,
-			      const struct chunk_directory *directory, bool *ret_series)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < directory->series_count; i++) {
-		ret_series[i] =
-			store_window_overlaps(&search->match.window, directory->series[i].first_ms,
-					      directory->series[i].last_ms) &&
-			is_wanted(search, directory->series[i].id);
-		any = any || ret_series[i];
-	}
-	return any;
-}
-
-/* Names are in the directories; values need the payloads of rows that have the name. */
-static bool wants_payload(void *self, const struct chunk_directory *directory, bool *ret_series)
-{
-	struct label_search *search = self;
-	bool has_name = false;
-
-	if (!has_wanted_series(search, directory, ret_series))
-		return false;
-	for (size_t i = 0; i < directory->name_count; i++) {
-		if (!search->name.ptr)
-			texts_add(search->texts, directory->names[i]);
-		else
-			has_name = has_name || str_eq(directory->names[i], search->name);
-	}
-	return has_name;
-}
-
-static bool series_labels(void *self, uint64_t id, str type, struct labels *ret_labels)
-{
-	(void)type;
-	*ret_labels = (struct labels){ 0 };
-	return is_wanted(self, id);
-}
-
-static bool read_payload(void *self, const struct row_fragment *fragment, struct err *err)
+static bool add_values(void *self, const struct sample_set *set, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	const struct label_search *search = self;
-	struct sample_set set;
-	uint64_t samples;
-	const struct chunk_filter filter = {
-		.series = series_labels,
-		.self = self,
-		.start_ms = search->match.window.start_ms,
-		.end_ms = search->match.window.end_ms,
-		.without = CHUNK_NO_STACKS,
-		.slices = fragment->slices,
-	};
+	bool *used = arena_array(&arena, bool, set->label_sets.len);
 
-	sample_set_init(&set, &arena);
-	if (!chunk_decode(fragment->bytes, &filter, &set, &samples, err))
-		return false;
-	search->stats->samples_read += samples;
-
-	bool *used = arena_array(&arena, bool, set.label_sets.len);
-
-	for (size_t i = 0; i < set.samples.len; i++)
-		used[set.samples.items[i].labels] = true;
-	for (size_t i = 0; i < set.label_sets.len; i++) {
-		str value = labels_get(set.label_sets.items[i], search->name);
+	(void)err;
+	for (size_t i = 0; i < set->samples.len; i++)
+		used[set->samples.items[i].labels] = true;
+	for (size_t i = 0; i < set->label_sets.len; i++) {
+		str value = labels_get(set->label_sets.items[i], search->name);
 
 		if (used[i] && value.len)
 			texts_add(search->texts, value);
@@ -127,19 +68,33 @@ static bool read_payload(void *self, const struct row_fragment *fragment, struct
 	return true;
 }
 
+/* Names are in the directories; values need the payloads of rows that have the name. */
 static bool scan(struct store_reader *reader, struct label_search *search, struct err *err)
 {
-	const struct store_window *window = &search->match.window;
+	const struct store_window *window = &search->window;
+	struct scan_plan plan = scan_plan_make(window->start_ms, window->end_ms, NULL, 0);
+	const struct store_sink sink = { .on_samples = add_values, .self = search };
 	struct row_scan rows = {
-		.reader = reader,
-		.plan = scan_plan_make(window->start_ms, window->end_ms, NULL, 0),
-		.wants_payload = wants_payload,
-		.on_payload = read_payload,
-		.self = search,
+		.readers = reader, .reader_count = 1, .plan = &plan, .sinks = &sink
 	};
 
-	rows.plan.buckets = search->everything ? NULL : search->match.matched.buckets;
-	return row_scan_run(&rows, err);
+	plan.series = search->series;
+	plan.buckets = search->series ? search->series->buckets : NULL;
+	plan.without = CHUNK_NO_STACKS;
+	while (row_scan_next(&rows)) {
+		bool has_name = false;
+
+		for (size_t i = 0; i < rows.directory.name_count; i++) {
+			if (!search->name.ptr)
+				texts_add(search->texts, rows.directory.names[i]);
+			else
+				has_name =
+					has_name || str_eq(rows.directory.names[i], search->name);
+		}
+		if (has_name)
+			row_scan_take(&rows);
+	}
+	return row_scan_end(&rows, err);
 }
 
 /* The values of the name, or (NULL ptr) all names, sorted, from the index: exact to the day. */
@@ -217,22 +172,22 @@ static bool add_of_query(struct store_reader *reader, const struct store_query *
 			 struct texts *texts, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
+	struct matched_series matched = {
+		.arena = &arena,
+		.limits_series_labels = name.ptr,
+		.label_names = &name,
+		.label_count = 1,
+	};
 	struct label_search search = {
-		.match = { .selector = query->selector,
-			   .window = store_window_of(query->start_ms, query->end_ms),
-			   .bounds = &reader->bounds,
-			   .matched = { .arena = &arena,
-					.limits_series_labels = name.ptr,
-					.label_names = &name,
-					.label_count = 1 } },
-		.stats = &reader->stats,
+		.window = store_window_of(query->start_ms, query->end_ms),
+		.series = &matched,
 		.name = name,
 		.texts = texts,
 	};
 
-	if (!query_match_find(&search.match, reader, err))
+	if (!series_find(reader, query->selector, &search.window, &matched, err))
 		return false;
-	map_for_each(&search.match.matched.by_id, slot) {
+	map_for_each(&matched.by_id, slot) {
 		const struct series_match *series = slot->value;
 
 		for (size_t i = 0; i < series->labels.len; i++) {
@@ -244,7 +199,7 @@ static bool add_of_query(struct store_reader *reader, const struct store_query *
 				texts_add(texts, label->value);
 		}
 	}
-	return search.match.matched.by_id.len == 0 || scan(reader, &search, err);
+	return matched.by_id.len == 0 || scan(reader, &search, err);
 }
 
 bool store_reader_label_names(struct store_reader *reader, const struct store_query *queries,
@@ -272,13 +227,11 @@ bool store_reader_label_values(struct store_reader *reader, str name,
 {
 	struct texts texts = texts_in(arena);
 	struct label_search everything = {
-		.match = { .window = store_window_of(start_ms, end_ms) },
-		.stats = &reader->stats,
-		.everything = true,
+		.window = store_window_of(start_ms, end_ms),
 		.name = name,
 		.texts = &texts,
 	};
-	const struct store_window *window = &everything.match.window;
+	const struct store_window *window = &everything.window;
 	bool is_listed = query_count == 0 && !label_name_is_reserved(name);
 	bool of_sample = false;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
+#include "store/chunk/chunk_decode.h"
 #include "store/compact/rollup_fleet.h"
 #include "store/read/rollup_choice_internal.h"
 
@@ -128,8 +129,7 @@ void rollup_choice_fleet(const struct selector *selector, struct matched_series 
 	uint64_t id = rollup_fleet_series(selector->type, matched->arena);
 	struct label service = { STR("service_name"), { 0 } };
 
-	*matched = (struct matched_series){ .arena = matched->arena,
-					    .by_id = { .arena = matched->arena } };
+	matched->by_id.arena = matched->arena;
 	series->type = selector->type;
 	for (size_t i = 0; i < selector->matcher_count; i++) {
 		const struct matcher *matcher = &selector->matchers[i];

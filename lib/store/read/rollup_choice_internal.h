@@ -9,8 +9,8 @@
 #pragma once
 
 #include "store/compact/rollup.h"
-#include "store/read/query_match_internal.h"
 #include "store/read/query_needs_internal.h"
+#include "store/series/series_find.h"
 
 struct rollup_choice {
 	struct query_needs needs;
@@ -39,6 +39,6 @@ size_t rollup_choice_kinds(const struct store_query *query, const struct rollup_
 			   const struct matched_series *matched,
 			   int32_t ret_kinds[ROLLUP_KIND_COUNT]);
 
-/* Replaces the matched series with the one series to which all sums without instances belong. All
- * matchers are open for this series. Memory is in matched->arena. Cannot fail. */
+/* Adds the one series to which all sums without instances belong to `matched`, of which only the
+ * arena is set. All matchers are open for this series. Cannot fail. */
 void rollup_choice_fleet(const struct selector *selector, struct matched_series *matched);

@@ -7,56 +7,25 @@
  */
 #pragma once
 
-#include "profile/sample_set.h"
 #include "store/read/store_query.h"
 #include "store/scan/reader.h"
-
-/*
- * Receives samples. A sink is called from one thread at a time, but different sinks may be called
- * at once from different threads; none is called after the function has returned. A callback that
- * returns false ends the query with its error, which must not be ERR_INVALID: that code means that
- * the stored row is malformed.
- */
-struct store_sink {
-	/*
-	 * Called with the matching samples of one stored row, at least one. Series have their
-	 * labels. The set may contain stacks and label sets that no sample references. The set
-	 * lives until the callback returns.
-	 */
-	bool (*on_samples)(void *self, const struct sample_set *set, struct err *err);
-	void *self;
-	/*
-	 * Called before on_samples() with all samples of the matching series, including samples
-	 * whose own labels do not match the selector. May be NULL.
-	 */
-	bool (*on_candidates)(void *self, const struct sample_set *set, struct err *err);
-};
-
-/*
- * The readers of a parallel scan, at most READERS_MAX: readers[0] is the leader and must have begun
- * its snapshot. The other readers need only their options, and the rest zero: they connect and join
- * the snapshot if the amount of data is worth it ("store/scan/parallel_scan.h"), and stay connected
- * until the caller closes them with store_reader_close().
- */
-struct store_parallel_readers {
-	struct store_reader *readers;
-	size_t count;
-};
+#include "store/scan/store_sink.h"
 
 /*
  * Reads the samples of the query, whose selector is not NULL. sinks: one for each reader; each
  * sample is passed to exactly one sink. Sets `gaps` of the leader and adds to its `stats`, also the
  * workers' counts. Called from the leader's thread; nothing is kept after the call.
  *
+ * readers: at least one, at most READERS_MAX. readers[0] is the leader and must have begun its
+ * snapshot. The other readers need only their options, and the rest zero: they connect and join the
+ * snapshot if the amount of data is worth it ("store/scan/parallel_scan.h"), and stay connected
+ * until the caller closes them with store_reader_close().
+ *
  * ERR_CORRUPT: a stored row is malformed. ERR_LIMIT: QUERY_SERIES_BYTES_MAX is exceeded, or an
  * expression reached its match limit. ERR_IO: PostgreSQL failed. ERR_CANCELLED, ERR_TIMEOUT: the
  * bounds ended. Other errors are a sink's, unchanged. After a failure some samples may have been
  * passed; end the snapshot.
  */
-bool store_parallel_samples(const struct store_parallel_readers *group,
-			    const struct store_query *query, const struct store_sink *sinks,
-			    struct err *err) MUST_CHECK;
-
-/* As store_parallel_samples(), over one connection. */
-bool store_reader_samples(struct store_reader *reader, const struct store_query *query,
-			  const struct store_sink *sink, struct err *err) MUST_CHECK;
+bool store_reader_samples(struct store_reader *readers, size_t reader_count,
+			  const struct store_query *query, const struct store_sink *sinks,
+			  struct err *err) MUST_CHECK;

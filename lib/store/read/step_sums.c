@@ -6,18 +6,18 @@ enum { SAMPLES_AT_ONCE = 1 << 14 };
 static const struct series_match *match_of(const struct step_sums *steps,
 					   const struct directory_series *entry)
 {
-	if (!store_window_overlaps(&steps->match->window, entry->first_ms, entry->last_ms))
+	const struct scan_range *window = &steps->plan->window;
+
+	if (entry->first_ms >= window->end_ms || entry->last_ms < window->start_ms)
 		return NULL;
-	return matched_series_get(&steps->match->matched, entry->id);
+	return matched_series_get(steps->plan->series, entry->id);
 }
 
-static bool is_of_one_step(const struct step_sums *steps, const struct directory_series *entry)
+static bool is_of_one_step(const struct scan_plan *plan, const struct directory_series *entry)
 {
-	const struct store_window *window = &steps->match->window;
-
-	return entry->first_ms >= window->start_ms && entry->last_ms < window->end_ms &&
-	       (entry->first_ms - steps->start_ms) / steps->step_ms ==
-		       (entry->last_ms - steps->start_ms) / steps->step_ms;
+	return entry->first_ms >= plan->window.start_ms && entry->last_ms < plan->window.end_ms &&
+	       (entry->first_ms - plan->steps_start_ms) / plan->step_ms ==
+		       (entry->last_ms - plan->steps_start_ms) / plan->step_ms;
 }
 
 static bool suffices(const struct step_sums *steps, const struct chunk_directory *directory)
@@ -25,7 +25,7 @@ static bool suffices(const struct step_sums *steps, const struct chunk_directory
 	for (size_t i = 0; i < directory->series_count; i++) {
 		const struct series_match *series = match_of(steps, &directory->series[i]);
 
-		if (series && (series->open || !is_of_one_step(steps, &directory->series[i])))
+		if (series && (series->open || !is_of_one_step(steps->plan, &directory->series[i])))
 			return false;
 	}
 	return true;

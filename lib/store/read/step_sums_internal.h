@@ -11,12 +11,12 @@
  */
 #pragma once
 
-#include "store/read/query_match_internal.h"
-#include "store/read/sample_reader.h"
+#include "store/scan/scan_plan.h"
+#include "store/scan/store_sink.h"
+#include "store/scan/store_stats.h"
 
 struct step_sums {
-	uint64_t start_ms, step_ms; /* start of the first step, Unix ms; length, not 0 */
-	const struct query_match *match;
+	const struct scan_plan *plan; /* with steps and `series` */
 	const struct store_sink *sink;
 	struct store_stats *stats;
 	/* private */

@@ -5,37 +5,35 @@
  * The leader scans directories and pushes batches into a queue. When there is more to read than
  * READ_ALONE_BYTES, workers start: each worker has a thread and a connection that joins the
  * leader's snapshot. If a worker cannot join, it is left out, and the leader reads the remaining
- * batches. A missing worker only costs speed. Each worker passes payloads to its own
- * payload_reader, from its own thread. The functions are called from the leader's thread.
+ * batches. A missing worker only costs speed. Each worker passes samples to its own sink, from its
+ * own thread. The functions are called from the leader's thread.
  *
- *     struct parallel_scan scan = { .leader = ..., .rows = ..., .workers = ..., .worker_count = n
- * }; good = parallel_scan_read(&scan, &batch, err);  ... for each batch, until one fails good =
- * parallel_scan_end(&scan, good, err);     always; nothing else is to be closed
+ *     struct parallel_scan scan = { .leader = { reader, plan, sink }, .count = n };
+ *     good = parallel_scan_read(&scan, &batch, err);   ... for each batch, until one fails
+ *     good = parallel_scan_end(&scan, good, err);      always; nothing else is to be closed
  */
 #pragma once
 
 #include "base/queue.h"
 #include "store/scan/payload_batch.h"
-#include "store/scan/reader.h"
-
-struct parallel_scan;
 
 struct scan_worker {
-	struct store_reader *reader; /* with options; opened by the worker if necessary */
-	struct payload_reader rows;  /* with the reader's pg, bounds and stats */
-	/* private */
 	struct parallel_scan *scan;
+	struct store_reader *reader;
+	const struct store_sink *sink;
 	pthread_t thread;
 	bool started;
 	struct err err; /* of the first batch that failed */
 };
 
 struct parallel_scan {
-	struct store_reader *leader; /* has begun its snapshot */
-	struct payload_reader rows;  /* the leader's own */
-	struct scan_worker *workers; /* of the caller; must outlive the scan */
-	size_t worker_count;
+	/* The first of `count` readers and of as many sinks. It has begun its snapshot; the other
+	 * readers have only their options, or are open. At most READERS_MAX readers; all pointers
+	 * must outlive the scan. */
+	struct payload_reader leader;
+	size_t count;
 	/* private */
+	struct scan_worker workers[READERS_MAX]; /* by reader; [0] is not used */
 	struct queue batches;
 	size_t bytes;        /* of all batches so far */
 	bool started;        /* workers were started */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/scan/payload_batch.h"
 
+#include "store/chunk/chunk_decode.h"
+#include "store/scan/sample_matchers_internal.h"
+
 bool payload_batch_has_room(const struct payload_batch *batch, str partition)
 {
 	return batch->count == 0 || (str_eq(partition, batch->partition) &&
@@ -27,37 +30,47 @@ void payload_batch_add(struct payload_batch *batch, str partition, str ctid,
 	batch->has_slices = batch->has_slices || ranges->slices;
 }
 
-/* ERR_INVALID of a decoder: the stored row is malformed, not the query. */
-static bool pass_row(const struct payload_batch *batch, const struct payload_reader *reader,
-		     const struct row_fragment *fragment, struct err *err)
+/* slices: number of slices in `bytes`; 0: all slices of the row. */
+static bool read_row(const struct payload_reader *reader, str bytes, size_t slices, struct err *err)
 {
-	if (reader->on_payload(reader->self, fragment, err))
-		return true;
-	if (err->code == ERR_INVALID) {
-		err->code = ERR_CORRUPT;
-		reader->stats->unreadable++;
-		return err_wrap(err, "a row in " STR_FMT, STR_ARG(batch->partition));
-	}
-	return false;
+	AUTO_ARENA arena = { 0 };
+	const struct store_sink *sink = reader->sink;
+	struct store_stats *stats = &reader->reader->stats;
+	struct scan_plan plan = *reader->plan;
+	struct sample_set set;
+	uint64_t samples = 0;
+	const struct chunk_filter filter = {
+		.series = scan_plan_series,
+		.self = &plan,
+		.start_ms = plan.window.start_ms,
+		.end_ms = plan.window.end_ms,
+		.without = plan.without,
+		.slices = slices,
+	};
+
+	stats->chunks++;
+	stats->bytes += bytes.len;
+	sample_set_init(&set, &arena);
+	if (!store_bounds_check(&reader->reader->bounds, err) ||
+	    !chunk_decode(bytes, &filter, &set, &samples, err) ||
+	    (sink->on_candidates && set.samples.len &&
+	     !sink->on_candidates(sink->self, &set, err)) ||
+	    !sample_matchers_apply(&plan, &reader->reader->bounds, &set, &arena, err))
+		return false;
+	stats->samples_read += samples;
+	stats->samples_matched += set.samples.len;
+	return set.samples.len == 0 || sink->on_samples(sink->self, &set, err);
 }
 
-static bool pass_rows(const struct payload_batch *batch, const struct payload_reader *reader,
-		      const struct postgres_rows *rows, struct err *err)
+/* ERR_INVALID of the decoder: the stored row is malformed, not the query. */
+static bool row_failed(const struct payload_batch *batch, struct store_stats *stats,
+		       struct err *err)
 {
-	if (rows->count != batch->count)
-		return err_set(err, ERR_IO, "%zu of %zu rows have disappeared from " STR_FMT,
-			       batch->count - rows->count, batch->count, STR_ARG(batch->partition));
-	for (size_t i = 0; i < rows->count; i++) {
-		struct row_fragment fragment = { postgres_get(rows, i, 0),
-						 batch->has_slices ? batch->slices[i] : 0 };
-
-		reader->stats->chunks++;
-		reader->stats->bytes += fragment.bytes.len;
-		if (!store_bounds_check(reader->bounds, err) ||
-		    !pass_row(batch, reader, &fragment, err))
-			return false;
-	}
-	return true;
+	if (err->code != ERR_INVALID)
+		return false;
+	err->code = ERR_CORRUPT;
+	stats->unreadable++;
+	return err_wrap(err, "a row in " STR_FMT, STR_ARG(batch->partition));
 }
 
 /* The server has quoted the name of the partition if necessary. */
@@ -104,9 +117,16 @@ bool payload_batch_read(struct payload_batch *batch, const struct payload_reader
 
 	if (batch->count == 0)
 		return true;
-	if (!(batch->has_slices ? query_ranges : query_whole)(batch, reader->pg, &rows, err) ||
-	    !pass_rows(batch, reader, &rows, err))
+	if (!(batch->has_slices ? query_ranges : query_whole)(batch, &reader->reader->pg, &rows,
+							      err))
 		return false;
+	if (rows.count != batch->count)
+		return err_set(err, ERR_IO, "%zu of %zu rows have disappeared from " STR_FMT,
+			       batch->count - rows.count, batch->count, STR_ARG(batch->partition));
+	for (size_t i = 0; i < rows.count; i++)
+		if (!read_row(reader, postgres_get(&rows, i, 0),
+			      batch->has_slices ? batch->slices[i] : 0, err))
+			return row_failed(batch, &reader->reader->stats, err);
 	arena_reset(&batch->arena);
 	*batch = (struct payload_batch){ .arena = batch->arena };
 	return true;

@@ -7,11 +7,12 @@
  */
 #pragma once
 
-#include "client/postgres.h"
+#include "base/vec.h"
 #include "store/chunk/chunk_ranges.h"
 #include "store/limits.h"
-#include "store/scan/store_stats.h"
-#include "store/store_bounds.h"
+#include "store/scan/reader.h"
+#include "store/scan/scan_plan.h"
+#include "store/scan/store_sink.h"
 
 struct payload_batch {
 	struct arena arena; /* memory of all members below */
@@ -28,21 +29,12 @@ struct payload_batch {
 	bool has_slices; /* at least one row is not read whole */
 };
 
-/* What was read of a row: its payload, or the head and some of the slices. */
-struct row_fragment {
-	str bytes;     /* valid until on_payload() returns */
-	size_t slices; /* number of slices in `bytes`; 0: all slices of the row */
-};
-
-/* The connection over which payloads are read, and the callback that receives the payloads. All
- * pointers are borrowed from the caller. */
+/* The connection over which payloads are read, the plan, and the sink that receives the samples.
+ * All pointers are borrowed from the caller. */
 struct payload_reader {
-	struct postgres *pg;
-	const struct store_bounds *bounds; /* checked before each payload */
-	struct store_stats *stats;         /* adds to chunks, bytes, unreadable */
-	/* False: the read ends with this error. ERR_INVALID: the stored row is malformed. */
-	bool (*on_payload)(void *self, const struct row_fragment *fragment, struct err *err);
-	void *self;
+	struct store_reader *reader; /* adds to its stats */
+	const struct scan_plan *plan;
+	const struct store_sink *sink;
 };
 
 /*
@@ -56,11 +48,12 @@ void payload_batch_add(struct payload_batch *batch, str partition, str ctid,
 		       const struct chunk_ranges *ranges);
 
 /*
- * Reads the payloads and calls on_payload() for each; the batch is empty afterwards, and keeps its
- * arena. False: the read has ended at the first failure, some payloads may have been passed, and
- * the batch is unchanged. ERR_IO: PostgreSQL failed, or rows disappeared. ERR_CANCELLED,
- * ERR_TIMEOUT: the bounds ended. Other errors are on_payload()'s; ERR_INVALID becomes ERR_CORRUPT,
- * and the row is counted in stats->unreadable.
+ * Reads the payloads, decodes the samples of the plan, and passes them to the sink; the batch is
+ * empty afterwards, and keeps its arena. False: the read has ended at the first failure, some
+ * samples may have been passed, and the batch is unchanged. ERR_CORRUPT: a stored row is malformed,
+ * which is counted in stats.unreadable. ERR_IO: PostgreSQL failed, or rows disappeared.
+ * ERR_CANCELLED, ERR_TIMEOUT: the bounds ended. ERR_LIMIT: an expression reached its match limit.
+ * Other errors are the sink's.
  */
 bool payload_batch_read(struct payload_batch *batch, const struct payload_reader *reader,
 			struct err *err) MUST_CHECK;

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "store/compact/rollup.h"
 #include "store/limits.h"
-#include "store/scan/parallel_scan.h"
 
 enum { SCAN_PARAMS = 14 };
 
@@ -100,135 +99,124 @@ static void add_sources(const struct scan_plan *plan, bool days, struct buf *sql
 	}
 }
 
-static struct scan_query cursor_query(const struct row_scan *scan, struct arena *arena)
+static struct scan_query scan_query_of(const struct scan_plan *plan, bool days, const char *before,
+				       const char *after, struct arena *arena)
 {
 	struct scan_query query = { 0 };
 	struct buf sql = { .arena = arena };
 
-	buf_format(&sql, "DECLARE rows NO SCROLL CURSOR FOR ");
-	add_sources(&scan->plan, false, &sql);
-	buf_u8(&sql, '\0');
+	buf_format(&sql, "%s", before);
+	add_sources(plan, days, &sql);
+	buf_format(&sql, "%s%c", after, '\0');
 	query.sql = sql.ptr;
-	set_params(&scan->plan, arena, query.params);
+	set_params(plan, arena, query.params);
 	return query;
 }
 
-static struct scan_query days_query(const struct row_scan *scan, struct arena *arena)
-{
-	struct scan_query query = { 0 };
-	struct buf sql = { .arena = arena };
-
-	buf_format(&sql,
-		   "SELECT DISTINCT day FROM (SELECT NULL::bigint AS day WHERE false UNION ALL ");
-	add_sources(&scan->plan, true, &sql);
-	buf_format(&sql, ") AS days ORDER BY day%c", '\0');
-	query.sql = sql.ptr;
-	set_params(&scan->plan, arena, query.params);
-	return query;
-}
-
-static bool open_cursor(const struct row_scan *scan, struct err *err)
+static bool begin(struct row_scan *scan, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	struct scan_query query = cursor_query(scan, &arena);
+	struct scan_query query =
+		scan_query_of(scan->plan, false, "DECLARE rows NO SCROLL CURSOR FOR ", "", &arena);
 
-	return postgres_query(&scan->reader->pg, query.sql, query.params, SCAN_PARAMS, &rows, err);
+	scan->has_begun = true;
+	scan->began_ns = clock_monotonic_ns();
+	scan->parallel = (struct parallel_scan){ { scan->readers, scan->plan, scan->sinks },
+						 scan->reader_count };
+	return postgres_query(&scan->readers->pg, query.sql, query.params, SCAN_PARAMS, &rows, err);
 }
 
-/* A running scan. */
-struct scan_state {
-	const struct row_scan *scan;
-	struct parallel_scan *parallel;
-	struct payload_batch batch;
-};
-
-static bool read_row(struct scan_state *state, const struct postgres_rows *rows, size_t row,
-		     struct err *err)
+static bool fetch(struct row_scan *scan, struct err *err)
 {
-	AUTO_ARENA arena = { 0 };
-	const struct row_scan *scan = state->scan;
-	struct chunk_directory directory;
-	str partition = postgres_get(rows, row, ROW_PARTITION);
+	_Static_assert(READ_ROWS == 256, "as in the FETCH below");
+	postgres_rows_done(&scan->rows);
+	scan->next = 0;
+	return (scan->has_begun || begin(scan, err)) &&
+	       postgres_query(&scan->readers->pg, "FETCH 256 FROM rows", NULL, 0, &scan->rows, err);
+}
 
-	scan->reader->stats.rows++;
-	if (!store_bounds_check(&scan->reader->bounds, err))
+static bool read_directory(struct row_scan *scan, size_t row, struct err *err)
+{
+	str partition = postgres_get(&scan->rows, row, ROW_PARTITION);
+
+	arena_reset(&scan->arena);
+	scan->readers->stats.rows++;
+	if (!store_bounds_check(&scan->readers->bounds, err))
 		return false;
-	if (!chunk_directory_read(postgres_get(rows, row, ROW_DIRECTORY), &directory, &arena,
-				  err)) {
-		scan->reader->stats.unreadable++;
+	if (!chunk_directory_read(postgres_get(&scan->rows, row, ROW_DIRECTORY), &scan->directory,
+				  &scan->arena, err)) {
+		scan->readers->stats.unreadable++;
 		return err_wrap(err, "a row in " STR_FMT, STR_ARG(partition));
 	}
-
-	bool *series = arena_array(&arena, bool, directory.series_count);
-
-	if (!scan->wants_payload(scan->self, &directory, series))
-		return true;
-	if (!payload_batch_has_room(&state->batch, partition) &&
-	    !parallel_scan_read(state->parallel, &state->batch, err))
-		return false;
-
-	struct chunk_ranges ranges = chunk_ranges_choose(
-		&directory, series, (size_t)postgres_get_i64(rows, row, ROW_PAYLOAD_LEN), &arena);
-
-	payload_batch_add(&state->batch, partition, postgres_get(rows, row, ROW_CTID), &ranges);
+	scan->wanted = arena_array(&scan->arena, bool, scan->directory.series_count);
 	return true;
 }
 
-static bool run(struct scan_state *state, struct err *err)
+bool row_scan_next(struct row_scan *scan)
 {
-	_Static_assert(READ_ROWS == 256, "as in the FETCH below");
-	struct postgres *pg = &state->scan->reader->pg;
-	size_t count = 0;
-
-	if (!open_cursor(state->scan, err))
+	if (!scan_plan_sources(scan->plan))
 		return false;
-	do {
-		CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-
-		if (!postgres_query(pg, "FETCH 256 FROM rows", NULL, 0, &rows, err))
+	while (!scan->has_failed) {
+		if (scan->next == scan->rows.count)
+			scan->has_failed = !fetch(scan, &scan->err);
+		if (scan->has_failed || scan->rows.count == 0)
 			return false;
-		count = rows.count;
-		for (size_t i = 0; i < count; i++)
-			if (!read_row(state, &rows, i, err))
-				return false;
-	} while (count);
-	return parallel_scan_read(state->parallel, &state->batch, err) &&
-	       postgres_exec(pg, "CLOSE rows", err);
+		scan->has_failed = !read_directory(scan, scan->next++, &scan->err);
+		if (!scan->has_failed &&
+		    scan_plan_wants(scan->plan, &scan->directory, scan->wanted))
+			return true;
+	}
+	return false;
 }
 
-bool row_scan_run(const struct row_scan *scan, struct err *err)
+void row_scan_take(struct row_scan *scan)
 {
-	struct parallel_scan parallel = {
-		.leader = scan->reader,
-		.rows = { .pg = &scan->reader->pg,
-			  .bounds = &scan->reader->bounds,
-			  .stats = &scan->reader->stats,
-			  .on_payload = scan->on_payload,
-			  .self = scan->self },
-		.workers = scan->workers,
-		.worker_count = scan->worker_count,
-	};
-	struct scan_state state = { .scan = scan, .parallel = &parallel };
-	uint64_t began_ns = clock_monotonic_ns();
+	size_t row = scan->next - 1;
+	str partition = postgres_get(&scan->rows, row, ROW_PARTITION);
 
-	if (!scan_plan_sources(&scan->plan))
-		return true;
+	if (!payload_batch_has_room(&scan->batch, partition) &&
+	    !parallel_scan_read(&scan->parallel, &scan->batch, &scan->err)) {
+		scan->has_failed = true;
+		return;
+	}
 
-	bool good = parallel_scan_end(&parallel, run(&state, err), err);
+	size_t len = (size_t)postgres_get_i64(&scan->rows, row, ROW_PAYLOAD_LEN);
+	struct chunk_ranges ranges =
+		chunk_ranges_choose(&scan->directory, scan->wanted, len, &scan->arena);
 
-	scan->reader->stats.read_ns += clock_monotonic_ns() - began_ns;
-	arena_free(&state.batch.arena);
+	payload_batch_add(&scan->batch, partition, postgres_get(&scan->rows, row, ROW_CTID),
+			  &ranges);
+}
+
+bool row_scan_end(struct row_scan *scan, struct err *err)
+{
+	bool good = !scan->has_failed;
+
+	if (!good)
+		*err = scan->err;
+	if (scan->has_begun) {
+		good = good && parallel_scan_read(&scan->parallel, &scan->batch, err) &&
+		       postgres_exec(&scan->readers->pg, "CLOSE rows", err);
+		good = parallel_scan_end(&scan->parallel, good, err);
+		scan->readers->stats.read_ns += clock_monotonic_ns() - scan->began_ns;
+	}
+	postgres_rows_done(&scan->rows);
+	arena_free(&scan->arena);
+	arena_free(&scan->batch.arena);
 	return good;
 }
 
-bool row_scan_days(const struct row_scan *scan, struct arena *arena, int64_t **ret_days,
-		   size_t *ret_count, struct err *err)
+bool row_scan_days(struct store_reader *reader, const struct scan_plan *plan, struct arena *arena,
+		   int64_t **ret_days, size_t *ret_count, struct err *err)
 {
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
-	struct scan_query query = days_query(scan, arena);
+	struct scan_query query = scan_query_of(
+		plan, true,
+		"SELECT DISTINCT day FROM (SELECT NULL::bigint AS day WHERE false UNION ALL ",
+		") AS days ORDER BY day", arena);
 
-	if (!postgres_query(&scan->reader->pg, query.sql, query.params, SCAN_PARAMS, &rows, err))
+	if (!postgres_query(&reader->pg, query.sql, query.params, SCAN_PARAMS, &rows, err))
 		return false;
 	*ret_days = arena_array(arena, int64_t, rows.count);
 	*ret_count = rows.count;

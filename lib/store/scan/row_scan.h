@@ -1,50 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * row_scan - runs a plan: scans the stored rows that can contain samples of a window. It reads
- * directories first, and then the payloads that the caller wants.
+ * row_scan - runs a plan: scans the directories of the stored rows that can contain wanted samples,
+ * and reads the payloads that the caller takes. One callback, the sink, receives the samples.
  *
- * The functions run in the thread of the reader, which has begun a snapshot. Everything that the
- * struct points to is borrowed and must outlive the scan.
+ *     struct row_scan scan = { .readers = reader, .reader_count = 1, .plan = &plan, .sinks = &sink
+ * };
+ *
+ *     while (row_scan_next(&scan))
+ *             if (... scan.directory does not suffice ...)
+ *                     row_scan_take(&scan);
+ *     return row_scan_end(&scan, err);
+ *
+ * The functions run in the thread of readers[0], which has begun a snapshot. Everything that the
+ * struct points to is borrowed and must outlive the scan. Errors are sticky: after a failure
+ * row_scan_next() returns false, and row_scan_end() returns the error.
  */
 #pragma once
 
-#include "store/chunk/chunk_directory.h"
 #include "store/scan/parallel_scan.h"
-#include "store/scan/scan_plan.h"
 
 struct row_scan {
-	struct store_reader *reader;
-	struct scan_worker *workers; /* may read payloads as well; may be empty */
-	size_t worker_count;
-	struct scan_plan plan;
-
-	/*
-	 * Called for each row. Returns true if the payload is wanted, and sets ret_series[i] (all
-	 * false before) for the wanted series of the directory. Slices without wanted series are
-	 * not read. The directory is valid until the callback returns.
-	 */
-	bool (*wants_payload)(void *self, const struct chunk_directory *directory,
-			      bool *ret_series);
-	/* Called with each wanted payload that the leader reads; payloads that a worker reads go to
-	 * the worker's payload_reader. See struct payload_reader for its result. */
-	bool (*on_payload)(void *self, const struct row_fragment *fragment, struct err *err);
-	void *self;
+	/* readers[0] has begun its snapshot; the others read payloads as well, if there are many
+	 * ("store/scan/parallel_scan.h"). */
+	struct store_reader *readers;
+	size_t reader_count;
+	const struct scan_plan *plan;
+	const struct store_sink *sinks; /* one for each reader; NULL if the caller takes no row */
+	/* The current row, until the next call of row_scan_next(): */
+	struct chunk_directory directory;
+	bool *wanted; /* by series of the directory; the caller may clear flags */
+	/* private */
+	struct arena arena; /* of the current row */
+	struct postgres_rows rows;
+	size_t next; /* index of the next row of `rows` */
+	bool has_begun, has_failed;
+	struct parallel_scan parallel;
+	struct payload_batch batch;
+	uint64_t began_ns;
+	struct err err;
 };
 
+/* Advances to the next row that can have wanted samples: scan_plan_wants(). False: there is none,
+ * or the scan has failed. Adds to the stats of readers[0]. */
+bool row_scan_next(struct row_scan *scan) MUST_CHECK;
+
+/* Takes the payload of the current row: the sink gets its samples now or later. Slices without
+ * wanted series are not read. */
+void row_scan_take(struct row_scan *scan);
+
 /*
- * Runs the scan; a plan without sources reads nothing. Adds to reader->stats. False: the scan has
- * ended at the first failure, and some payloads may have been passed. ERR_CORRUPT: a stored row is
- * malformed (stats.unreadable). ERR_IO: PostgreSQL failed. ERR_CANCELLED, ERR_TIMEOUT: the bounds
- * ended. Other errors are a callback's.
+ * Reads the remaining payloads and frees the memory. Call it once, in any case. False: the scan has
+ * ended at the first failure, and some samples may have been passed. The errors are those of
+ * payload_batch_read(); a malformed directory is ERR_CORRUPT too.
  */
-bool row_scan_run(const struct row_scan *scan, struct err *err) MUST_CHECK;
+bool row_scan_end(struct row_scan *scan, struct err *err) MUST_CHECK;
 
 /* The buckets of the plan as a parameter of a statement, in the arena. */
 struct postgres_param row_scan_buckets(const struct scan_plan *plan, struct arena *arena);
 
 /*
- * The days (since 1970, UTC) of which the scan can find samples, ascending; in the arena. ERR_IO:
- * PostgreSQL failed.
+ * The days (since 1970, UTC) of which a scan of the plan can find samples, ascending; in the arena.
+ * ERR_IO: PostgreSQL failed.
  */
-bool row_scan_days(const struct row_scan *scan, struct arena *arena, int64_t **ret_days,
-		   size_t *ret_count, struct err *err) MUST_CHECK;
+bool row_scan_days(struct store_reader *reader, const struct scan_plan *plan, struct arena *arena,
+		   int64_t **ret_days, size_t *ret_count, struct err *err) MUST_CHECK;

@@ -73,3 +73,61 @@ void scan_plan_remainder(const struct scan_plan *plan, struct scan_range ret_par
 	ret_parts[1] = (struct scan_range){ has_hours ? plan->hours.end_ms : plan->window.end_ms,
 					    plan->window.end_ms };
 }
+
+/* Bit i: matcher i of the selector requires a label that no sample of the row has. */
+static uint32_t matchers_without_label(const struct selector *selector,
+				       const struct chunk_directory *directory)
+{
+	uint32_t never = 0;
+
+	for (size_t i = 0; i < selector->matcher_count; i++) {
+		const struct matcher *matcher = &selector->matchers[i];
+		bool is_there = matcher_matches_empty(matcher);
+
+		for (size_t j = 0; !is_there && j < directory->name_count; j++)
+			is_there = str_eq(directory->names[j], matcher->name);
+		never |= (uint32_t)!is_there << i;
+	}
+	return never;
+}
+
+bool scan_plan_wants(const struct scan_plan *plan, const struct chunk_directory *directory,
+		     bool *ret_series)
+{
+	uint32_t never = plan->selector && !plan->keeps_candidates
+				 ? matchers_without_label(plan->selector, directory)
+				 : 0;
+	bool any = false;
+
+	for (size_t i = 0; i < directory->series_count; i++) {
+		const struct directory_series *entry = &directory->series[i];
+
+		if (entry->first_ms >= plan->window.end_ms ||
+		    entry->last_ms < plan->window.start_ms)
+			continue;
+
+		const struct series_match *series =
+			plan->series ? matched_series_get(plan->series, entry->id) : NULL;
+
+		ret_series[i] =
+			!plan->series || (series && !series->is_found && !(series->open & never));
+		any = any || ret_series[i];
+	}
+	return any;
+}
+
+bool scan_plan_series(void *self, uint64_t id, str type, struct labels *ret_labels)
+{
+	const struct scan_plan *plan = self;
+
+	*ret_labels = (struct labels){ 0 };
+	if (!plan->series)
+		return !plan->selector || str_eq(plan->selector->type, type);
+
+	const struct series_match *series = matched_series_get(plan->series, id);
+
+	if (!series || series->is_found || !str_eq(series->type, type))
+		return false;
+	*ret_labels = series->labels;
+	return true;
+}

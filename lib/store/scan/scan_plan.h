@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * scan_plan - which stored rows a scan of a window reads: a value, computed before the scan.
+ * scan_plan - what a query reads: which stored rows, and which of their series, samples and
+ * columns. A value, computed before the scan ("store/scan/row_scan.h").
  *
  *     struct scan_plan plan = scan_plan_make(start_ms, end_ms, kinds, kind_count);
  *     scan_plan_use_days(&plan);      if sums of whole days suffice as well
+ *     plan.series = &matched;         ... and the other members that the caller sets
  *
  * A sample is never more than AHEAD_MS ahead of the arrival of its row, but it may have arrived any
  * time later. `chunk_raw` rows are therefore searched from the hour of the window's start on: all
@@ -13,7 +15,8 @@
  */
 #pragma once
 
-#include "base/base.h"
+#include "store/chunk/chunk_directory.h"
+#include "store/scan/matched_series.h"
 
 /* [start_ms, end_ms), Unix ms; empty if start_ms >= end_ms. */
 struct scan_range {
@@ -43,9 +46,18 @@ struct scan_plan {
 	struct scan_range days;
 	const int32_t *kinds; /* sums to use: enum rollup_kind; borrowed */
 	size_t kind_count;
-	/* Set by the caller: */
+	/* Set by the caller; pointers are borrowed: */
 	bool sums_alone;     /* scan only sums; samples outside whole hours are not read */
-	const bool *buckets; /* by bucket, SERIES_BUCKETS flags; NULL: all; borrowed */
+	const bool *buckets; /* by bucket, SERIES_BUCKETS flags; NULL: all */
+	const struct matched_series *series; /* NULL: all of the selector's type */
+	/* Its matchers are tested on samples of the series for which they are open. NULL: nothing
+	 * is tested, and `series` NULL means the series of all types. */
+	const struct selector *selector;
+	bool keeps_candidates; /* the sink also wants samples that the matchers reject */
+	unsigned int without;  /* columns that are not needed: flags of enum chunk_without */
+	/* Sums of series over steps suffice: the start of the first step and the length of a step,
+	 * Unix ms. Length 0: samples are needed. */
+	uint64_t steps_start_ms, step_ms;
 };
 
 /* The plan for the window that uses sums of these kinds, ROLLUP_GAUGES first, for whole hours. No
@@ -64,3 +76,14 @@ uint32_t scan_plan_sources(const struct scan_plan *plan);
 
 /* The parts of the window before and after the whole hours: sums do not suffice there. */
 void scan_plan_remainder(const struct scan_plan *plan, struct scan_range ret_parts[2]);
+
+/*
+ * Sets ret_series[i] (all false before) for the series of the directory of which the row can have
+ * wanted samples. Returns true if there is one.
+ */
+bool scan_plan_wants(const struct scan_plan *plan, const struct chunk_directory *directory,
+		     bool *ret_series);
+
+/* Callback for chunk_filter.series; `self` is a struct scan_plan, whose series must outlive the
+ * set. */
+bool scan_plan_series(void *self, uint64_t id, str type, struct labels *ret_labels);

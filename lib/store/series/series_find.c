@@ -30,11 +30,6 @@ struct finder {
 	bool has_labels;                   /* labels of series are read */
 };
 
-const struct series_match *matched_series_get(const struct matched_series *matched, uint64_t id)
-{
-	return map_get(&matched->by_id, (str){ (const char *)&id, sizeof(id) });
-}
-
 bool sample_label_names(struct postgres *pg, int64_t first_day, int64_t last_day,
 			struct arena *arena, str **ret_names, size_t *ret_count, struct err *err)
 {
@@ -371,6 +366,7 @@ bool series_find(struct store_reader *reader, const struct selector *selector,
 		.window = window,
 		.matched = matched,
 	};
+	uint64_t began_ns = clock_monotonic_ns();
 
 	matched->by_id.arena = matched->arena;
 	label_projection_init(&finder.projection, finder.pg, matched->arena);
@@ -387,5 +383,7 @@ bool series_find(struct store_reader *reader, const struct selector *selector,
 	}
 	label_projection_done(&finder.projection);
 	arena_free(&finder.scratch);
+	reader->stats.find_ns += clock_monotonic_ns() - began_ns;
+	reader->stats.series += matched->by_id.len;
 	return good;
 }

@@ -8,37 +8,17 @@
  */
 #pragma once
 
-#include "base/map.h"
 #include "client/postgres.h"
-#include "profile/labels.h"
-#include "profile/selector.h"
+#include "store/scan/matched_series.h"
 #include "store/scan/reader.h"
 #include "store/scan/store_window.h"
-
-struct series_match {
-	str type;
-	struct labels labels;
-	uint32_t open; /* bit i: matcher i must be tested on the samples */
-};
-
-struct matched_series {
-	struct arena *arena; /* of the caller: memory of all results */
-	struct map by_id;    /* id (8 bytes) to struct series_match */
-	/* Input: true: with a selector, the caller needs only labels with these names; the results
-	 * may lack the others. */
-	bool limits_series_labels;
-	const str *label_names;
-	size_t label_count;
-	bool buckets[64]; /* buckets that contain rows of these series */
-};
-_Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in series_match.open");
 
 /*
  * Adds the matching series to `matched`, whose arena the caller has set; other members may be {0}.
  * The result has the matching series of the window's days, or only those of them with a row in the
  * window: for a search of samples in the window both are correct. NULL selector: every series. The
  * types of the results are borrowed from the selector. The reader has begun a snapshot; its bounds
- * apply.
+ * apply. Adds to reader->stats.
  *
  * ERR_IO: PostgreSQL failed. ERR_CANCELLED, ERR_TIMEOUT: the bounds ended. ERR_LIMIT: the arena
  * exceeds QUERY_SERIES_BYTES_MAX, or an expression reached its match limit. ERR_CORRUPT: a stored
@@ -47,9 +27,6 @@ _Static_assert(MATCHERS_MAX <= 32, "a matcher has a bit in series_match.open");
 bool series_find(struct store_reader *reader, const struct selector *selector,
 		 const struct store_window *window, struct matched_series *matched,
 		 struct err *err) MUST_CHECK;
-
-/* The series with that id, or NULL. Valid as long as the arena. */
-const struct series_match *matched_series_get(const struct matched_series *matched, uint64_t id);
 
 /* Names of the labels that samples of these days have, sorted; in the arena. Days since 1970, UTC,
  * inclusive. ERR_IO: PostgreSQL failed. */

@@ -14,21 +14,17 @@ struct window_scan {
 	size_t seen, all; /* buckets */
 };
 
-static bool collect_ids(void *self, const struct chunk_directory *directory, bool *ret_series)
+static void collect_ids(struct window_scan *scan, const struct row_scan *rows)
 {
-	struct window_scan *scan = self;
 	struct map *ids = &scan->ids;
 
-	(void)ret_series;
-	for (size_t i = 0; i < directory->series_count; i++) {
-		const struct directory_series *entry = &directory->series[i];
+	for (size_t i = 0; i < rows->directory.series_count; i++) {
+		const struct directory_series *entry = &rows->directory.series[i];
 		str key = { (const char *)&entry->id, sizeof(entry->id) };
 
-		if (store_window_overlaps(scan->request->window, entry->first_ms, entry->last_ms) &&
-		    ids->len <= scan->request->max && !map_get(ids, key))
+		if (rows->wanted[i] && ids->len <= scan->request->max && !map_get(ids, key))
 			*map_at(ids, str_copy(ids->arena, key)) = scan;
 	}
-	return false;
 }
 
 /* The caller scans the same rows again and counts them then: restore the counts. */
@@ -37,18 +33,19 @@ static bool run(struct window_scan *scan, bool sums, struct err *err)
 	const struct store_window *window = scan->request->window;
 	struct store_stats *stats = &scan->request->reader->stats;
 	const struct store_stats before = *stats;
-	struct row_scan rows = {
-		.reader = scan->request->reader,
-		.plan = sums ? scan_plan_make_series(window->start_ms, window->end_ms)
-			     : scan_plan_make(window->start_ms, window->end_ms, NULL, 0),
-		.wants_payload = collect_ids,
-		.self = scan,
-	};
-	bool good;
+	struct scan_plan plan = sums ? scan_plan_make_series(window->start_ms, window->end_ms)
+				     : scan_plan_make(window->start_ms, window->end_ms, NULL, 0);
+	struct row_scan rows = { .readers = scan->request->reader,
+				 .reader_count = 1,
+				 .plan = &plan };
 
-	rows.plan.sums_alone = sums;
-	rows.plan.buckets = scan->buckets;
-	good = row_scan_run(&rows, err);
+	plan.sums_alone = sums;
+	plan.buckets = scan->buckets;
+	while (row_scan_next(&rows))
+		collect_ids(scan, &rows);
+
+	bool good = row_scan_end(&rows, err);
+
 	stats->rows = before.rows;
 	stats->read_ns = before.read_ns;
 	return good;

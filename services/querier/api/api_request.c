@@ -153,8 +153,7 @@ bool api_request_read_samples(struct api_request *request, const struct selector
 	if (!reader)
 		return false;
 
-	const struct store_parallel_readers team = { reader, request->api->connections };
-	bool read = store_parallel_samples(&team, &query, sinks, err);
+	bool read = store_reader_samples(reader, request->api->connections, &query, sinks, err);
 
 	memcpy(request->gaps, reader->gaps, sizeof(request->gaps));
 	request->gap_count = reader->gap_count;

@@ -122,5 +122,113 @@ static void the_whole_of_time_is_a_window(void **state)
 	assert_int_equal(scan_plan_sources(&plan), HOUR_SUMS | AROUND | GAUGES);
 }
 
+/* A row with series 1 to 4, of which 4 is outside of the window; samples have the label `pid`. */
+static const struct directory_series entries[] = {
+	{ .id = 1, .first_ms = 0, .last_ms = 1000 },
+	{ .id = 2, .first_ms = 1000, .last_ms = 1500 },
+	{ .id = 3, .first_ms = 1999, .last_ms = 3000 },
+	{ .id = 4, .first_ms = 2000, .last_ms = 3000 },
+};
+static const str names[] = { { "pid", 3 } };
+static const struct chunk_directory row = { .series = entries,
+					    .series_count = ARRAY_LEN(entries),
+					    .names = names,
+					    .name_count = ARRAY_LEN(names) };
+
+/* A digit for each wanted series. */
+static void assert_wants(const struct scan_plan *plan, const char *expected)
+{
+	bool wanted[ARRAY_LEN(entries)] = { 0 };
+	char text[ARRAY_LEN(entries) + 1] = "";
+	size_t len = 0;
+	bool any = scan_plan_wants(plan, &row, wanted);
+
+	for (size_t i = 0; i < ARRAY_LEN(entries); i++)
+		if (wanted[i])
+			text[len++] = (char)('0' + entries[i].id);
+	assert_string_equal(text, expected);
+	assert_int_equal(any, len > 0);
+}
+
+static struct series_match *add_series(struct matched_series *matched, uint64_t id, str type)
+{
+	struct series_match *series = arena_new(matched->arena, struct series_match);
+	str key = str_copy(matched->arena, (str){ (const char *)&id, sizeof(id) });
+
+	series->type = type;
+	*map_at(&matched->by_id, key) = series;
+	return series;
+}
+
+static void wants_matched_series_within_the_window(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct matched_series matched = { .arena = &arena, .by_id.arena = &arena };
+	struct scan_plan plan = scan_plan_make(1000, 2000, NULL, 0);
+
+	(void)state;
+	assert_wants(&plan, "123");
+	plan.series = &matched;
+	assert_wants(&plan, "");
+	for (uint64_t id = 2; id <= 4; id++)
+		add_series(&matched, id, STR("type"));
+	assert_wants(&plan, "23");
+	matched_series_get(&matched, 2)->is_found = true;
+	assert_wants(&plan, "3");
+}
+
+static void wants_no_series_whose_matcher_cannot_match(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	CLEANUP(selector_done) struct selector selector = { 0 };
+	struct matched_series matched = { .arena = &arena, .by_id.arena = &arena };
+	struct scan_plan plan = scan_plan_make(1000, 2000, NULL, 0);
+	struct err err;
+
+	(void)state;
+	assert_true(
+		selector_parse(STR("{pid=\"1\",user=\"a\",zone!=\"b\"}"), &arena, &selector, &err));
+	plan.series = &matched;
+	plan.selector = &selector;
+	add_series(&matched, 1, selector.type)->open = 1 << 0; /* a sample can have a pid */
+	add_series(&matched, 2, selector.type)->open = 1 << 1; /* no sample has a user */
+	add_series(&matched, 3, selector.type)->open = 1 << 2; /* the zone may be absent */
+	assert_wants(&plan, "13");
+	plan.keeps_candidates = true;
+	assert_wants(&plan, "123");
+	plan.keeps_candidates = false;
+	plan.selector = NULL;
+	assert_wants(&plan, "123");
+}
+
+static void decodes_series_of_the_right_type(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	CLEANUP(selector_done) struct selector selector = { 0 };
+	struct matched_series matched = { .arena = &arena, .by_id.arena = &arena };
+	struct scan_plan plan = scan_plan_make(1000, 2000, NULL, 0);
+	struct label label = { STR("service_name"), STR("web") };
+	struct labels labels = { &label, 1 };
+	struct err err;
+
+	(void)state;
+	assert_true(selector_parse(STR("{}"), &arena, &selector, &err));
+	assert_true(scan_plan_series(&plan, 1, STR("other"), &labels));
+	assert_int_equal(labels.len, 0);
+	plan.selector = &selector;
+	assert_false(scan_plan_series(&plan, 1, STR("other"), &labels));
+	assert_true(scan_plan_series(&plan, 1, selector.type, &labels));
+
+	plan.series = &matched;
+	assert_false(scan_plan_series(&plan, 1, selector.type, &labels));
+	add_series(&matched, 1, selector.type)->labels = (struct labels){ &label, 1 };
+	assert_false(scan_plan_series(&plan, 1, STR("other"), &labels));
+	assert_true(scan_plan_series(&plan, 1, selector.type, &labels));
+	assert_ptr_equal(labels.items, &label);
+	matched_series_get(&matched, 1)->is_found = true;
+	assert_false(scan_plan_series(&plan, 1, selector.type, &labels));
+}
+
 RUN_TESTS(TEST(reads_only_what_the_window_needs), TEST(hours_and_remainder_are_the_window),
-	  TEST(the_whole_of_time_is_a_window))
+	  TEST(the_whole_of_time_is_a_window), TEST(wants_matched_series_within_the_window),
+	  TEST(wants_no_series_whose_matcher_cannot_match), TEST(decodes_series_of_the_right_type))
