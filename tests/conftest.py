@@ -15,13 +15,15 @@ from harness import compile_protos  # noqa: E402  (the path comes first)
 
 CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
 FIGURES = []
+FLEETS = {"chaos", "compose", "test_page.py", "test_symbols.py"}  # folders and files of this lane
 SHOWN = 40  # a test's name shows this number of characters of a long parameter
 
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run tests marked long")
-    parser.addoption("--lane", choices=["machine", "servers"],
-                     help="only tests that sample this machine, or only the other tests")
+    parser.addoption("--lane", choices=["machine", "fleets", "servers"],
+                     help="only tests that sample this machine; or of the others only the page, "
+                          "chaos, containers and symbols (fleets); or only the rest")
 
 
 def pytest_configure(config):
@@ -41,12 +43,18 @@ def samples(item):
     return item.get_closest_marker("machine") is not None or "agent" in item.fixturenames
 
 
+def lane_of(item):
+    if samples(item):
+        return "machine"
+    return "fleets" if FLEETS & {item.path.name, item.path.parent.name} else "servers"
+
+
 def pytest_collection_modifyitems(config, items):
     lane = config.getoption("--lane")
     if lane:
-        left = [item for item in items if samples(item) != (lane == "machine")]
+        left = [item for item in items if lane_of(item) != lane]
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if samples(item) == (lane == "machine")]
+        items[:] = [item for item in items if lane_of(item) == lane]
     if not CAN_SAMPLE:
         for item in filter(samples, items):
             item.add_marker(pytest.mark.skip(reason="the agent needs root and BTF"))

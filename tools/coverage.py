@@ -49,7 +49,7 @@ PURE = {
         chunk_encoder chunk_ranges chunk_rows chunk_slices chunk_stacks""",
     "lib/store/compact": "compact_merge compact_row rollup rollup_fleet rollup_fold rollup_gauge",
     "lib/store/fleet": "balance",
-    "lib/store/read": "query_needs",
+    "lib/store/read": "query_needs step_sums",
     "lib/store/scan": "scan_plan store_stats",
     "lib/store/write": "fence_groups raw_row received_set seen_ids",
     "lib/symbols": """demangle dwarf_functions dwarf_lines elf_plt go_functions go_table

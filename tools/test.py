@@ -9,8 +9,9 @@
     tools/test.py --only coverage     line coverage of pure modules by unit tests
     tools/test.py --only web          type check of the web page, and its unit tests in Vitest
     tools/test.py --only integration  pytest with real servers, a browser and containers, and a
-                                      short run of tests/chaos. Two lanes run in parallel: tests
-                                      that profile the machine, and tests that wait for servers
+                                      short run of tests/chaos. Three lanes run in parallel:
+                                      tests that profile the machine; the page, chaos, containers
+                                      and symbols; tests of servers
 
 C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against the release build in
 build/. All other parts run beside the integration tests, at a lower priority: the integration tests
@@ -18,6 +19,7 @@ wait much, and must hold on a busy machine anyway. Integration tests that fail a
 alone; a retry that passes is reported, and recorded by tools/retries.py: decision 0127.
 """
 import argparse
+import itertools
 import json
 import os
 import re
@@ -46,7 +48,7 @@ SANITIZERS = {
 # pytest's own summary, which is not printed.
 PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s|-+ generated xml")
 MINUTES = {False: 120, True: 360}  # the integration tests hang after that, by --long
-LANES = ("machine", "servers")  # run side by side: --lane of tests/conftest.py
+LANES = ("machine", "fleets", "servers")  # run side by side: --lane of tests/conftest.py
 AGAIN = 3  # at most this many failed integration tests are retried; with more failures, none is
 NICE = 5  # of the parts beside the integration tests: a quarter of a busy core
 NEVER_AGAIN = "tests/chaos/"  # random faults: a retry would hide a real failure
@@ -141,21 +143,24 @@ def count_web(report):
 
 
 def run_integration_tests(long, beside=()):
-    """Run both lanes in parallel; the second lane's output is printed after the first one ends.
+    """Run the lanes in parallel; the output of all but the first is printed after they end.
 
     A retry waits for the futures `beside`."""
     build(ROOT / "build")
     found = {lane: Counter() for lane in LANES}
-    failed, output = {}, []  # name of a test -> its message; lines of the second lane
+    failed, output = {}, {lane: [] for lane in LANES}  # name of a test -> its message; lane's lines
     with tempfile.TemporaryDirectory() as scratch:
-        second = threading.Thread(target=run_lane, args=(
-            LANES[1], long, Path(scratch) / LANES[1], output.append, found[LANES[1]], failed))
-        second.start()
+        others = [threading.Thread(target=run_lane, args=(
+            lane, long, Path(scratch) / lane, output[lane].append, found[lane], failed))
+            for lane in LANES[1:]]
+        for lane in others:
+            lane.start()
         try:
             run_lane(LANES[0], long, Path(scratch) / LANES[0], say.line, found[LANES[0]], failed)
         finally:
-            second.join()
-        for line in output:
+            for lane in others:
+                lane.join()
+        for line in itertools.chain(*output.values()):
             say.line(line)
         for lane in LANES:
             say.step(f"integration tests, {lane}: {share(found[lane])}")

@@ -220,7 +220,8 @@ def test_entries_that_dwz_moved_to_a_common_file_are_found_there(tmp_path, c_mar
 
 # dwp of binutils 2.40 ends with a fault on DWARF 5, and llvm-dwp 14 does not end on gcc's DWARF 5
 # of several units.
-SPLIT = [("gcc", 4, "dwp"), ("gcc", 5, "llvm-dwp-14"), ("clang-14", 5, "llvm-dwp-14")]
+SPLIT = [("gcc", 4, "dwp"), ("clang-14", 5, "llvm-dwp-14"),
+         pytest.param("gcc", 5, "llvm-dwp-14", marks=pytest.mark.long)]
 
 
 def package_of(path, tool):
