@@ -28,7 +28,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -36,7 +35,7 @@ from pathlib import Path
 import coverage
 import retries
 import threads
-from local import npm, say
+from local import junit, npm, say
 from local.building import HANGS, build
 from local.process import before_exec
 from local.servers import ROOT
@@ -59,7 +58,8 @@ RETRIED = []  # names of tests that passed only when they were retried
 def run_c_tests():
     """meson's tests in build-asan/: a count per TAP line, or per program without TAP output."""
     where = ROOT / "build-asan"
-    build(where, "-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=1")
+    build(where, "-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=1",
+          "-Dpage=disabled", targets=["meson-test-prereq"])
     say.waiting("unit tests, BPF on the host, fuzz corpora under ASan and UBSan")
     log = where / "meson-logs" / "testlog.json"
     log.unlink(missing_ok=True)
@@ -219,23 +219,10 @@ def run_pytest(what, long, scratch, put, counts, failed):
             if not PYTEST_SUMMARY.match(line):
                 put(line.rstrip())
         ends.cancel()
-    count_integration(report, counts, failed)
+    junit.read(report, counts, failed)
     if pytest.returncode not in (0, 1):
         put(f"pytest ended with status {pytest.returncode}")
         counts["failed"] += 1
-
-
-def count_integration(report, counts, failed):
-    if not report.exists():
-        return
-    for case in ElementTree.parse(report).iter("testcase"):
-        wrong = [child for child in case if child.tag in ("failure", "error")]
-        if wrong:
-            counts["failed"] += 1
-            name = f"{case.get('classname').replace('.', '/')}.py::{case.get('name')}"
-            failed[name] = wrong[0].get("message", "").partition("\n")[0][:300]
-        else:
-            counts["passed" if case.find("skipped") is None else "skipped"] += 1
 
 
 def run_beside():

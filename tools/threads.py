@@ -14,21 +14,19 @@ libraries, each with its reason.
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from local import say
+from local import junit, say
 from local.building import HANGS, build, configure
 from local.servers import ROOT
 
 WHERE = ROOT / "build-tsan"
 SUPPRESSIONS = ROOT / "tests" / "threads" / "suppressions"
 PROGRAMS = ("ingester", "querier")  # what test_ingester.py starts
-PYTEST_SUMMARY = re.compile(r"(\d+) (passed|failed|error|skipped)")
 
 
 def sanitizer(**more):
@@ -65,17 +63,17 @@ def run_unit_tests(names, count):
 def run_ingester():
     """A real ingester with real servers. Each report of the sanitizer counts as a failure."""
     say.waiting("the ingester under ThreadSanitizer")
+    counts = Counter()
     with tempfile.TemporaryDirectory() as scratch:
+        results = Path(scratch) / "report.xml"
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider",
-             "tests/integration/test_ingester.py"], cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-            env=os.environ | {"DECIMA_TEST_BUILD": str(WHERE)}
+             f"--junitxml={results}", "tests/integration/test_ingester.py"], cwd=ROOT,
+            stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            check=False, env=os.environ | {"DECIMA_TEST_BUILD": str(WHERE)}
             | sanitizer(log_path=f"{scratch}/report"))
-        reports = [path.read_text() for path in sorted(Path(scratch).glob("report.*"))]
-    last = done.stdout.strip().rpartition("\n")[2]
-    counts = Counter({"failed" if word == "error" else word: int(number)
-                      for number, word in PYTEST_SUMMARY.findall(last)})
+        reports = [path.read_text() for path in sorted(Path(scratch).glob("report.[0-9]*"))]
+        junit.read(results, counts, {})
     if done.returncode != 0:
         counts["failed"] = max(counts["failed"], 1)
         say.line(done.stdout)
