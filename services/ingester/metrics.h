@@ -47,6 +47,9 @@ enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 	    "Assignments of partitions by Kafka.")                                                 \
 	ROW(ingester_rereads, METRIC_COUNTER, "rereads_total",                                     \
 	    "Times that all buffers were dropped, to be read again from the stored offsets.")      \
+	ROW(ingester_repeated, METRIC_COUNTER, "messages_repeated_total",                          \
+	    "Messages that the Kafka client delivered again, found by their offset; all "          \
+	    "buffers were dropped then, to be read again.")                                        \
 	ROW(ingester_assigned, METRIC_GAUGE, "partitions_assigned",                                \
 	    "Kafka partitions assigned to this ingester.")                                         \
 	ROW(ingester_lag, METRIC_GAUGE, "lag_messages",                                            \

@@ -77,6 +77,24 @@ static struct partition_buffer *on_record(struct consume *consume,
 	return NULL;
 }
 
+/*
+ * librdkafka should deliver a message once in an assignment. If it delivers one again, a batch with
+ * a number would be found to be a duplicate, but any other would be stored twice. So nothing of the
+ * buffers is trusted then, and all is read again from the stored offsets.
+ */
+static bool is_repeated(const struct consume *consume, const struct kafka_record *record)
+{
+	const struct partition_buffer *buffer = assignment_buffer(consume, record->partition);
+
+	if (!buffer || !partition_buffer_is_past(buffer, record))
+		return false;
+	log_warn("a message was delivered again, reading again from the stored offsets",
+		 "partition=%" PRId32 " offset=%" PRId64 " expected=%" PRId64, record->partition,
+		 record->offset, buffer->to.next);
+	metric_add(&ingester_repeated, 1);
+	return true;
+}
+
 static void step(struct consume *consume)
 {
 	struct kafka_record record;
@@ -90,8 +108,9 @@ static void step(struct consume *consume)
 			consume->next_flush_ns = 0; /* no more messages: flush those received */
 		break;
 	case KAFKA_RECORD:
-		again = record.partition == consume->unreadable.partition &&
-			!assignment_readable(consume, record.offset);
+		again = (record.partition == consume->unreadable.partition &&
+			 !assignment_readable(consume, record.offset)) ||
+			is_repeated(consume, &record);
 		buffer = again ? NULL : on_record(consume, &record);
 		kafka_record_done(&record); /* before the consumer may be closed */
 		if (again)

@@ -91,6 +91,12 @@ enum partition_check partition_buffer_check(struct partition_buffer *buffer,
 	return PARTITION_FOREIGN;
 }
 
+bool partition_buffer_is_past(const struct partition_buffer *buffer,
+			      const struct kafka_record *record)
+{
+	return !buffer->must_check && record->offset < buffer->to.next;
+}
+
 void partition_buffer_add_host(struct partition_buffer *buffer, struct store_host *host)
 {
 	for (size_t i = 0; i < buffer->hosts.len; i++)

@@ -71,6 +71,11 @@ enum partition_check {
 enum partition_check partition_buffer_check(struct partition_buffer *buffer,
 					    const struct kafka_record *record) MUST_CHECK;
 
+/* True if the buffer is past the record: librdkafka has delivered it a second time. False while
+ * must_check is set. */
+bool partition_buffer_is_past(const struct partition_buffer *buffer,
+			      const struct kafka_record *record);
+
 /* Notes that the messages in the buffer changed this host: the flush stores both. `host` is
  * borrowed until the buffer is emptied or freed. */
 void partition_buffer_add_host(struct partition_buffer *buffer, struct store_host *host);

@@ -106,6 +106,34 @@ static void advances_with_each_message_and_is_empty_when_they_are_stored(void **
 	partition_buffer_done(&buffer);
 }
 
+static void knows_a_message_that_is_delivered_again(void **state)
+{
+	struct store_offset none = { .next = -1, .last_timestamp_ms = -1 };
+	struct store_offset offset = offset_at(5, "a", 100);
+	struct kafka_record records[] = { record_at(4, STR("a"), 100), record_at(5, STR("b"), 300),
+					  record_at(7, STR("c"), 400) };
+	struct partition_buffer buffer;
+
+	(void)state;
+	partition_buffer_init(&buffer, &offset);
+	assert_false(partition_buffer_is_past(&buffer, &records[0])); /* to be checked */
+	assert_int_equal(partition_buffer_check(&buffer, &records[0]), PARTITION_SAME);
+	assert_true(partition_buffer_is_past(&buffer, &records[0]));
+	assert_false(partition_buffer_is_past(&buffer, &records[1]));
+	partition_buffer_advance(&buffer, &records[1]);
+	assert_true(partition_buffer_is_past(&buffer, &records[1]));
+	partition_buffer_stored(&buffer);
+	assert_true(partition_buffer_is_past(&buffer, &records[1]));
+	assert_false(partition_buffer_is_past(&buffer, &records[2])); /* a gap is none */
+	partition_buffer_done(&buffer);
+
+	partition_buffer_init(&buffer, &none);
+	assert_false(partition_buffer_is_past(&buffer, &records[0]));
+	partition_buffer_advance(&buffer, &records[2]);
+	assert_true(partition_buffer_is_past(&buffer, &records[0]));
+	partition_buffer_done(&buffer);
+}
+
 static void skips_to_another_offset(void **state)
 {
 	struct store_offset offset = offset_at(5, "a", 100);
@@ -162,4 +190,5 @@ static void holds_samples_and_hosts_until_they_are_stored(void **state)
 RUN_TESTS(TEST(starts_at_the_remembered_message),
 	  TEST(recognizes_the_remembered_message_by_its_key_and_timestamp),
 	  TEST(advances_with_each_message_and_is_empty_when_they_are_stored),
-	  TEST(skips_to_another_offset), TEST(holds_samples_and_hosts_until_they_are_stored))
+	  TEST(knows_a_message_that_is_delivered_again), TEST(skips_to_another_offset),
+	  TEST(holds_samples_and_hosts_until_they_are_stored))
