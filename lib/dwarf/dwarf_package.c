@@ -87,25 +87,37 @@ static bool part_take(str section, uint32_t offset, uint32_t size, str *ret_part
 	return true;
 }
 
+/* The section of a column. False: it is not needed. */
+static bool section_of(const struct index *index, uint32_t column, enum dwarf_section *ret_section)
+{
+	switch (column) {
+	case COLUMN_INFO:
+		*ret_section = DWARF_INFO;
+		return true;
+	case COLUMN_ABBREV:
+		*ret_section = DWARF_ABBREV;
+		return true;
+	case COLUMN_STR_OFFSETS:
+		*ret_section = DWARF_STR_OFFSETS;
+		return true;
+	case COLUMN_RNGLISTS:
+		*ret_section = DWARF_RNGLISTS;
+		return index->version >= 5; /* before, it is the number of macros */
+	default:
+		return false;
+	}
+}
+
 static bool parts_take(const struct dwarf_file *package, const struct index *index, uint32_t row,
 		       struct dwarf_file *file)
 {
 	for (uint32_t i = 0; i < index->column_count; i++) {
-		static const enum dwarf_section sections[COLUMNS_MAX + 1] = {
-			[COLUMN_INFO] = DWARF_INFO,
-			[COLUMN_ABBREV] = DWARF_ABBREV,
-			[COLUMN_STR_OFFSETS] = DWARF_STR_OFFSETS,
-			[COLUMN_RNGLISTS] = DWARF_RNGLISTS, /* of macros in version 2 */
-		};
-		uint32_t column = u32_at(index->columns, i);
 		uint64_t cell = (uint64_t)row * index->column_count + i;
+		enum dwarf_section section;
 
-		if (column != COLUMN_INFO && column != COLUMN_ABBREV &&
-		    column != COLUMN_STR_OFFSETS &&
-		    (column != COLUMN_RNGLISTS || index->version < 5))
-			continue;
-		if (!part_take(package->sections[sections[column]], u32_at(index->offsets, cell),
-			       u32_at(index->sizes, cell), &file->sections[sections[column]]))
+		if (section_of(index, u32_at(index->columns, i), &section) &&
+		    !part_take(package->sections[section], u32_at(index->offsets, cell),
+			       u32_at(index->sizes, cell), &file->sections[section]))
 			return false;
 	}
 	return true;

@@ -3,8 +3,7 @@
  * row_scan - runs a plan: scans the directories of the stored rows that can contain wanted samples,
  * and reads the payloads that the caller takes. One callback, the sink, receives the samples.
  *
- *     struct row_scan scan = { .readers = reader, .reader_count = 1, .plan = &plan, .sinks = &sink
- * };
+ *     struct row_scan scan = { .readers = reader, .reader_count = 1, .plan = &plan, ... };
  *
  *     while (row_scan_next(&scan))
  *             if (... scan.directory does not suffice ...)
