@@ -110,7 +110,7 @@ def cpp_form(place, _build, seconds):
         make(tool(compiler), "-O2", "-fomit-frame-pointer", "-std=gnu++17",
              SOURCES / "exceptions.cpp", "-o", program)
         yield Case(form, "exceptions", [program, seconds], ";main;.*catcher", right=0.9,
-                   also=";main(;clock_gettime.*|;.*seconds.*|;__vdso_.*|;\\[vdso\\].*)?$")
+                   also=";main(;(__)?clock_gettime.*|;.*seconds.*|;__vdso_.*|;\\[vdso\\].*)?$")
 
 
 def rust_form(place, _build, seconds):
