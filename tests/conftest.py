@@ -15,7 +15,7 @@ from harness import compile_protos  # noqa: E402  (the path comes first)
 
 CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
 FIGURES = []
-FLEETS = {"chaos", "compose", "test_page.py", "test_symbols.py"}  # folders and files of this lane
+FLEETS = {"chaos", "compose", "test_page.py", "test_split_dwarf.py", "test_symbols.py"}
 SHOWN = 40  # a test's name shows this number of characters of a long parameter
 
 
