@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import symbol_oracles as oracles
-from test_symbols import (CHECK, PLAIN, PROGRAMS, assert_chains_of_the_source, code_of, cpp_program,
-                          expected_of_c, marks_of, table_of, with_dwarf)
+from test_symbols import (CHECK, PLAIN, PROGRAMS, ROOT, assert_chains_of_the_source, code_of,
+                          cpp_program, expected_of_c, marks_of, table_of, with_dwarf)
 
 # dwp of binutils 2.40 ends with a fault on DWARF 5, and llvm-dwp 14 does not end on gcc's DWARF 5
 # of several units.
@@ -61,6 +61,22 @@ def test_each_split_unit_of_several_is_found_in_the_package(compiler, version, t
     oracles.run(compiler, *tmp_path.glob("*.o"), "-o", path)
     assert_chains_of_the_source(path, tmp_path, c_marks, expected_of_c(c_marks),
                                 package=package_of(path, tool))
+
+
+def test_the_documented_commands_add_a_package_to_its_debug_file(tmp_path_factory):
+    split = cpp_program(tmp_path_factory, "clang++-14", "-gdwarf-5", "-gsplit-dwarf")
+    package = package_of(split, "llvm-dwp-14")
+    addresses = code_of(split)
+    expected = oracles.lines_of(CHECK, table_of(split, split.parent, package=package), addresses)
+    page = (ROOT / "docs" / "api.md").read_text()
+    commands = re.search(r"^    for s in .*?^    done$", page, re.MULTILINE | re.DOTALL)[0]
+    merged = split.parent / "prog.debug"
+    oracles.run("objcopy", "--only-keep-debug", split, merged)
+    package.rename(split.parent / "prog.dwp")
+    subprocess.run(["bash", "-ec", commands], cwd=split.parent, check=True)
+    found = oracles.lines_of(CHECK, table_of(merged, split.parent), addresses)
+    assert found == expected
+    assert sum(len(lines) > 1 for lines in found) > len(addresses) / 2
 
 
 def test_skeletons_that_share_one_split_unit_meet_the_limit_of_steps(tmp_path):
