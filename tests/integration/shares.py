@@ -7,9 +7,12 @@ at most `alarm`. Most samples of a claim like "at least 99 % of the stacks" have
 known to be at least 0.99; then least() alone is asserted.
 
     assert shares.least(0.75, n) <= leaves["leaf_a"] <= shares.most(0.75, n)
-    assert shares.fits_cpu_time(ticks, seconds, HERTZ)
+    before = shares.stolen_seconds()
+    ...
+    assert shares.fits_cpu_time(ticks, seconds, HERTZ, shares.stolen_seconds() - before)
 """
 import math
+import os
 
 FALSE_ALARM = 1e-6
 
@@ -64,7 +67,18 @@ def ticks(seconds, hertz, alarm=FALSE_ALARM):
     return least(p, n, alarm), most(p, n, alarm)
 
 
-def fits_cpu_time(count, seconds, hertz):
-    """True if `count` samples are plausible for this CPU time; see ticks()."""
-    low, high = ticks(seconds, hertz)
-    return low <= count <= high
+def stolen_seconds():
+    """The time since boot in which the hypervisor ran something else on the CPUs of this machine.
+
+    The kernel does not count it as CPU time of the process that was interrupted, but the tick of
+    that time finds the process running.
+    """
+    with open("/proc/stat", encoding="ascii") as f:
+        fields = f.readline().split()
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK")  # cpu, user, nice, ... steal: see proc(5)
+
+
+def fits_cpu_time(count, seconds, hertz, stolen=0):
+    """True if `count` samples are plausible for this CPU time, see ticks(), and for at most
+    `stolen` seconds more, see stolen_seconds()."""
+    return ticks(seconds, hertz)[0] <= count <= ticks(seconds + stolen, hertz)[1]

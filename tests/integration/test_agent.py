@@ -57,13 +57,16 @@ def seen(build, agent_program, protos, tmp_path_factory):
         "gcc": [spawn, 20, 0, "gcc", "-wrapper", f"{spawn},--log,{log}", "-O1", "-c", source,
                 "-o", place / "some.o"],
     }
+    stolen = shares.stolen_seconds()
     running = {name: subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True)
                for name, argv in commands.items()}
     stats = {name: json.loads(p.communicate(timeout=200)[0]) for name, p in running.items()}
+    stolen = shares.stolen_seconds() - stolen
     counters = subprocess.run(["curl", "-fsS", f"http://{agent.address}/metrics"],
                               capture_output=True, text=True, check=True).stdout
     agent.stop()
     return {"samples": agent.samples(protos), "stats": stats, "counters": counters,
+            "stolen": stolen,
             "gcc_pids": set(log.read_text().split()), "log": agent.words()}
 
 
@@ -116,7 +119,8 @@ def test_the_leaves_of_the_burner_are_sampled_three_to_one(build, seen):
 def test_the_total_of_the_burner_is_its_cpu_time(seen):
     stats = seen["stats"]["burn"]
 
-    assert shares.fits_cpu_time(ticks(seen, {str(stats["pid"])}), stats["cpu_seconds"], HERTZ)
+    assert shares.fits_cpu_time(ticks(seen, {str(stats["pid"])}), stats["cpu_seconds"], HERTZ,
+                                seen["stolen"])
 
 
 def test_the_build_id_of_the_burner_is_the_one_that_readelf_prints(build, seen):
@@ -134,7 +138,7 @@ def test_shells_that_live_a_millisecond_are_counted_by_pid(seen):
     seconds = sum(child[3] for child in children)
 
     found = ticks(seen, {str(child[0]) for child in children})
-    assert shares.fits_cpu_time(found, seconds, HERTZ), (found, seconds)
+    assert shares.fits_cpu_time(found, seconds, HERTZ, seen["stolen"]), (found, seconds)
 
 
 def test_compilers_and_their_children_are_counted_by_pid(seen):
@@ -142,7 +146,7 @@ def test_compilers_and_their_children_are_counted_by_pid(seen):
     seconds = sum(child[3] for child in children)
 
     found = ticks(seen, {str(child[0]) for child in children} | seen["gcc_pids"])
-    assert shares.fits_cpu_time(found, seconds, HERTZ), (found, seconds)
+    assert shares.fits_cpu_time(found, seconds, HERTZ, seen["stolen"]), (found, seconds)
 
 
 def test_samples_of_new_processes_have_mapped_code_and_the_current_name(seen):

@@ -53,3 +53,5 @@ def test_ticks_of_cpu_time_are_found_and_lost_or_doubled_ones_rejected():
     assert shares.fits_cpu_time(count, 60, 19)
     assert not shares.fits_cpu_time(count * 0.8, 60, 19)
     assert not shares.fits_cpu_time(2 * count, 60, 19)
+    assert shares.fits_cpu_time(2 * count, 60, 19, stolen=60)
+    assert not shares.fits_cpu_time(count * 0.8, 60, 19, stolen=60)

@@ -65,35 +65,36 @@ def counter(agent, name):
 
 @pytest.fixture(scope="module")
 def young(protos, tmp_path_factory):
-    """(samples of the programs, counters by name)"""
+    """(samples of the programs, stacks that were not shipped, stolen seconds)"""
     place = tmp_path_factory.mktemp("young")
     (place / "profiles").mkdir()
     programs = [compiled(place, i) for i in range(PROGRAMS)]
     agent = LocalAgent(BUILD / "services" / "agent" / "decima-agent", place / "profiles",
                        f"--profiling-cpu-sampling-frequency={HERTZ}")
-    pids = set()
+    pids, stolen = set(), shares.stolen_seconds()
     for program in programs:
         with subprocess.Popen([program, str(SECONDS)]) as process:
             assert process.wait(100) == 0
         pids.add(str(process.pid))
+    stolen = shares.stolen_seconds() - stolen
     deferred = 'decima_agent_samples_deferred_ended_total{end="loaded"}'
     wait_until(lambda: counter(agent, deferred), what="a deferred stack walked")
     not_shipped = counter(agent, 'decima_agent_stacks_unfinished_in_bpf_total{fate="not_shipped"}')
     agent.stop()
     samples = [(labels, frames) for labels, frames, value in agent.samples(protos)
                if labels.get("pid") in pids for _ in range(round(value / PERIOD))]
-    return samples, not_shipped
+    return samples, not_shipped, stolen
 
 
 def test_their_samples_are_stored_once(young):
     """The count fits the CPU time; deferred samples are neither lost nor stored twice."""
-    samples, _ = young
+    samples, _, stolen = young
 
-    assert shares.fits_cpu_time(len(samples), PROGRAMS * SECONDS, HERTZ)
+    assert shares.fits_cpu_time(len(samples), PROGRAMS * SECONDS, HERTZ, stolen)
 
 
 def test_every_stack_reaches_its_root_from_the_first_tick_on(young, figure):
-    samples, not_shipped = young
+    samples, not_shipped, _ = young
     stacks = [([f for f in frames if not f[3]], [f[3] for f in frames if f[3]])
               for labels, frames in samples if labels["comm"].startswith("young")]
     walked = [user for user, kernel in stacks if user and not in_exec(user, kernel)]
