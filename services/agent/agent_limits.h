@@ -171,6 +171,10 @@
 	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`")                           \
 	/* The period of the sampling thread. */                                                   \
 	LIMIT(DRAIN_INTERVAL_MS, 250, MS, "the time between two drains of the rings", PACE)        \
+	/* The ring holds samples for SAMPLE_RING_SECONDS. */                                      \
+	LIMIT(DRAIN_LATE_MS, 2000, MS,                                                             \
+	      "the time since the last drain, after which the agent is not ready",                 \
+	      "`/ready` says so, and the alert DecimaAgentStands")                                 \
 	LIMIT(DRAIN_PRESSED_MS, 50, MS, "the same while processes start and exit by the thousand", \
 	      PACE)                                                                                \
 	LIMIT(DEFERRED_MS_MAX, 5000, MS, "how long a sample waits for the unwind table of a file", \

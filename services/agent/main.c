@@ -198,7 +198,14 @@ static void end_interval(struct profiler *profiler, struct sample_sink *sink, ui
 	profiler_metrics_update(profiler);
 }
 
-static void run_intervals(struct profiler *profiler, struct sample_sink *sink, uint64_t duration_ns)
+/* What /ready looks at, on a thread of the server. */
+struct readiness {
+	_Atomic uint64_t drained_ns; /* last round of the sampling thread; 0: not sampling yet */
+	struct sample_sink *sink;
+};
+
+static void run_intervals(struct profiler *profiler, struct sample_sink *sink, uint64_t duration_ns,
+			  struct readiness *readiness)
 {
 	uint64_t start_ms = clock_unix_ns() / NS_PER_MS;
 	uint64_t next_ns = clock_monotonic_ns() + duration_ns;
@@ -206,6 +213,7 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 	while (daemon_wait(profiler_pause_ms(profiler))) {
 		profiler_drain(profiler);
 		profiler_metrics_count(profiler);
+		atomic_store(&readiness->drained_ns, clock_monotonic_ns());
 		if (clock_monotonic_ns() < next_ns)
 			continue;
 		end_interval(profiler, sink, start_ms);
@@ -221,32 +229,32 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 }
 
 static bool sample(const struct settings *conf, const struct profiler_options *options,
-		   struct sample_sink *sink, atomic_bool *is_sampling, struct err *err)
+		   struct sample_sink *sink, struct readiness *readiness, struct err *err)
 {
 	static struct profiler profiler;
 
 	if (!profiler_open(&profiler, options, err))
 		return err_wrap(err, "start sampling");
 	log_info("sampling", "hz=%" PRIu64, options->hz);
-	atomic_store(is_sampling, true);
-	run_intervals(&profiler, sink, conf->duration_ns);
+	atomic_store(&readiness->drained_ns, clock_monotonic_ns());
+	run_intervals(&profiler, sink, conf->duration_ns, readiness);
 	profiler_close(&profiler);
 	return true;
 }
-
-/* What /ready looks at, on a thread of the server. */
-struct readiness {
-	atomic_bool is_sampling; /* and the sink is open */
-	struct sample_sink *sink;
-};
 
 /* Batches that wait for Kafka are the purpose of the spool; batches that cannot be read are not. */
 static bool is_ready(void *self, struct err *why)
 {
 	struct readiness *readiness = self;
+	uint64_t drained_ns = atomic_load(&readiness->drained_ns);
+	uint64_t late_ms = (clock_monotonic_ns() - drained_ns) / NS_PER_MS;
 
-	if (!atomic_load(&readiness->is_sampling))
+	if (!drained_ns)
 		return err_set(why, ERR_IO, "not sampling yet");
+	if (late_ms > DRAIN_LATE_MS)
+		return err_set(why, ERR_IO,
+			       "the sampling thread has not read the samples for %" PRIu64 " ms",
+			       late_ms);
 	if (readiness->sink->local)
 		return true;
 
@@ -341,7 +349,7 @@ static bool run(void *self, struct err *err)
 	bool ok = sink_open(&sink, conf, str_z(&arena, node), err) &&
 		  upload_open(&upload, conf, &options, err) &&
 		  docker_start(&docker, conf->docker_socket, err) &&
-		  (daemon_stopping() || sample(conf, &options, &sink, &readiness.is_sampling, err));
+		  (daemon_stopping() || sample(conf, &options, &sink, &readiness, err));
 	docker_stop(&docker);
 	upload_stop(&upload);
 	sink_close(&sink);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/capture/profiler_metrics.h"
 
+#include "base/clock.h"
 #include "server/metrics/metrics.h"
 
 static const char *const shipped_fates[] = { "shipped", "not_shipped" };
@@ -23,6 +24,9 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 		 profiler_truncation_names, TRUNCATED_COUNT, counts.truncated)                     \
 	ROW(unmapped, METRIC_COUNTER, "decima_agent_samples_unmapped_total",                       \
 	    "Samples whose user leaf address is in no known mapping.", profiler->collect.unmapped) \
+	ROW(drained, METRIC_GAUGE, "decima_agent_drained_timestamp_seconds",                       \
+	    "When the sampling thread last read the samples of the kernel, as Unix time.",         \
+	    clock_unix_ns() / NS_PER_SECOND)                                                       \
 	ROW(ring_bytes, METRIC_GAUGE, "decima_agent_sample_ring_bytes",                            \
 	    "Size of the ring buffer of samples.", profiler->sampler.ring_bytes)                   \
 	ROW(events, METRIC_COUNTER, "decima_agent_sideband_records_total",                         \
@@ -101,6 +105,7 @@ void profiler_metrics_count(struct profiler *profiler)
 {
 	struct profiler_counts counts = profiler_counts_get(profiler);
 
+	metric_set(&drained, (int64_t)(clock_unix_ns() / NS_PER_SECOND));
 	metric_set(&sampled, (int64_t)counts.loss_counters.sampled);
 	for (size_t i = 0; i < LOSS_IN_PROFILER_COUNT; i++)
 		metric_set_at(&lost, i, (int64_t)counts.loss_counters.lost[i]);
