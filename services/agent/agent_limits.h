@@ -195,6 +195,31 @@
 	LIMIT(CGROUP_REFRESH_MS, 60000, MS, "how old the known control group of a process may be", \
 	      PACE)                                                                                \
 	LIMIT(EXECUTABLE_RETRY_MS, 5000, MS, "the pause before a file is opened again", PACE)      \
+	LIMIT(EXECUTABLE_FRESH_MS, 10000, MS,                                                      \
+	      "how long a device and inode name the same file, if the kernel reports no build id", \
+	      PACE)                                                                                \
+	LIMIT(FILE_REQUESTS_MAX, 2048, COUNT, "mapped files that wait to be read",                 \
+	      "`decima_agent_files_rejected_total`; tried again when the file is sampled")         \
+	LIMIT(FILE_BATCH_MAX, 16, COUNT, "mapped files that are opened and read at a time", PACE)  \
+	/* Of a local file system: a disk that spins up, or a busy machine. */                     \
+	LIMIT(FILE_LOCAL_MS, 10000, MS, "the time to open or read a file of a local file system",  \
+	      FILES_READ "{outcome=\"timed_out\"}`")                                               \
+	LIMIT(FILE_REMOTE_MS, 2000, MS,                                                            \
+	      "the time to find, or to open and copy, a file of another file system",              \
+	      FILES_READ "{outcome=\"timed_out\"}`; its process is killed")                        \
+	LIMIT(FILE_MUTE_MS, 60000, MS,                                                             \
+	      "the first pause before a file system that hung is tried again",                     \
+	      FILES_READ "{outcome=\"skipped\"}`")                                                 \
+	LIMIT(FILE_COPY_BYTES_MAX, 64 << 20, BYTES,                                                \
+	      "size of a file that is not on a local file system",                                 \
+	      FILES_READ "{outcome=\"unreadable\"}`")                                              \
+	LIMIT(FILE_OPENER_MEMORY_MAX, 64 << 20, BYTES, "memory of the process that opens files",   \
+	      FILES_READ "{outcome=\"crashed\"}`")                                                 \
+	LIMIT(FILE_READER_MEMORY_MAX, 64 << 20, BYTES, "memory of the process that reads files",   \
+	      FILES_READ "{outcome=\"crashed\"}`")                                                 \
+	LIMIT(FILE_READER_CPU_SECONDS, 300, SECONDS, "CPU time of such a process's life",          \
+	      "another process reads the next file; " FILES_READ "{outcome=\"crashed\"}`")         \
+	LIMIT(FILE_READER_IDLE_MS, 10000, MS, "how long both wait for the next file", PACE)        \
 	LIMIT(KALLSYMS_REFRESH_MS, 30000, MS, "how often kernel symbols are read again", PACE)     \
 	LIMIT(BPFFS_LOCK_MS, 10000, MS, "the wait while another agent mounts the bpffs",           \
 	      "the agent runs without pinned counters; the log says so")                           \

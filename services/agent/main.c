@@ -10,6 +10,7 @@
 #include "agent/capture/counts.h"
 #include "agent/capture/profiler.h"
 #include "agent/capture/profiler_metrics.h"
+#include "agent/files/file_reader.h"
 #include "agent/kernel/kernel_check.h"
 #include "agent/labels/docker.h"
 #include "agent/labels/external_labels.h"
@@ -276,13 +277,12 @@ static bool upload_plenty(void *self)
 }
 
 static bool upload_executable(void *self, struct executable *executable,
-			      const struct executable_claim *claim, int fd)
+			      const struct executable_file *file)
 {
-	struct upload_file file = { .build_id = executable->build_id,
-				    .path = claim->path,
-				    .pids = { claim->pid, claim->parent_pid } };
-
-	return upload_offer(self, &file, fd);
+	return upload_offer(self, &(struct upload_file){ .build_id = executable->build_id,
+							 .path = file->path,
+							 .fd = file->fd,
+							 .root = file->root });
 }
 
 static bool upload_open(struct debug_upload *upload, const struct settings *conf,
@@ -305,17 +305,33 @@ static bool upload_open(struct debug_upload *upload, const struct settings *conf
 	return true;
 }
 
-static struct metric *const *const metrics[] = { profiler_metrics,       batch_metrics,
-						 publish_metrics,        local_store_metrics,
-						 upload_metrics,         unwind_loader_metrics,
-						 unwind_builder_metrics, docker_metrics,
-						 sandbox_metrics,        NULL };
+static bool files_open(struct file_reader *files, const struct settings *conf,
+		       struct profiler_options *profiler, struct err *err)
+{
+	if (!file_reader_start(files, conf->sandbox_uid, err))
+		return false;
+	profiler->files = file_reader_source(files);
+	return true;
+}
+
+static struct metric *const *const metrics[] = { profiler_metrics,
+						 batch_metrics,
+						 publish_metrics,
+						 local_store_metrics,
+						 upload_metrics,
+						 unwind_loader_metrics,
+						 unwind_builder_metrics,
+						 docker_metrics,
+						 file_reader_metrics,
+						 sandbox_metrics,
+						 NULL };
 
 static bool run(void *self, struct err *err)
 {
 	static struct sample_sink sink;
 	static struct debug_upload upload;
 	static struct docker docker;
+	static struct file_reader files;
 	const struct settings *conf = self;
 	AUTO_ARENA arena = { 0 };
 	str node = conf->node[0] ? str_from(conf->node) : host_name(&arena);
@@ -349,7 +365,9 @@ static bool run(void *self, struct err *err)
 	bool ok = sink_open(&sink, conf, str_z(&arena, node), err) &&
 		  upload_open(&upload, conf, &options, err) &&
 		  docker_start(&docker, conf->docker_socket, err) &&
+		  files_open(&files, conf, &options, err) &&
 		  (daemon_stopping() || sample(conf, &options, &sink, &readiness, err));
+	file_reader_stop(&files);
 	docker_stop(&docker);
 	upload_stop(&upload);
 	sink_close(&sink);

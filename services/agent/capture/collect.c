@@ -85,10 +85,10 @@ static uint32_t add_user_frame(struct collect *collect, const struct mappings *m
 	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
 
 	if (mapping && mapping->executable) {
-		const struct executable *executable = mapping->executable;
+		struct executable *executable = executable_of(mapping->executable);
 
 		if (executable->sampled_ns < time_ns)
-			mapping->executable->sampled_ns = time_ns;
+			executable->sampled_ns = time_ns;
 		frame.path = str_from(executable->path);
 		frame.build_id = str_from(executable->build_id);
 		frame.address = address - mapping->start + mapping->file_offset;

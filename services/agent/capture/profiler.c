@@ -77,6 +77,7 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 	process_table_init(&profiler->processes);
 	executable_cache_set_sink(&profiler->processes.executables, EXECUTABLE_SINK_UPLOAD,
 				  &options->executables);
+	executable_cache_set_source(&profiler->processes.executables, &options->files);
 	collect_init(&profiler->collect,
 		     &(struct collect_options){ .node = options->node,
 						.external = options->external,
@@ -176,6 +177,39 @@ static bool defer(struct profiler *profiler, const struct sample_record *record,
 	       deferred_samples_add(&profiler->deferred, record, process, executable, since_ns);
 }
 
+/* A file in the stack that is being read: without it the frame has neither a build id nor the
+ * address in the file. NULL: there is none. */
+static const struct executable *pending_file(const struct profiler *profiler,
+					     const struct sample_record *record,
+					     const struct process *process)
+{
+	const uint64_t *user = record->frames + record->kernel_frames;
+
+	if (!profiler->processes.executables.requested || !process || !record->user_frames)
+		return NULL;
+
+	const struct mappings *mappings = process_mappings(process, user[0]);
+
+	for (size_t i = 0; mappings && i < record->user_frames; i++) {
+		const struct mapping *mapping = mappings_find(mappings, user[i] - (i > 0));
+
+		if (mapping && mapping->executable && executable_is_pending(mapping->executable))
+			return mapping->executable;
+	}
+	return NULL;
+}
+
+static bool wait_for_file(struct profiler *profiler, const struct sample_record *record,
+			  const struct sample_record *walked, const struct process *process,
+			  uint64_t since_ns)
+{
+	const struct executable *executable = pending_file(profiler, walked, process);
+
+	return executable && !profiler->is_ending &&
+	       !deferred_sample_is_overdue(since_ns, profiler->round_ns) &&
+	       deferred_samples_add(&profiler->deferred, record, process, executable, since_ns);
+}
+
 static void walk_and_collect(struct profiler *profiler, const struct sample_record *record,
 			     const struct process *process, uint64_t since_ns)
 {
@@ -183,7 +217,8 @@ static void walk_and_collect(struct profiler *profiler, const struct sample_reco
 
 	profiler->stack_walk.missing = 0;
 	walked = walk_again(profiler, record, process);
-	if (defer(profiler, record, process, since_ns))
+	if (defer(profiler, record, process, since_ns) ||
+	    wait_for_file(profiler, record, walked, process, since_ns))
 		return;
 	truncation_log(walked, process);
 	collect_sample(&profiler->collect, walked, process, &profiler->kernel);

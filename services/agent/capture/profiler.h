@@ -47,6 +47,7 @@ struct profiler_options {
 	struct labels external;
 	const struct counts *counts;        /* as in sampler_options */
 	struct containers *containers;      /* as in collect_options */
+	struct executable_source files;     /* reads the files that processes map */
 	struct executable_sink executables; /* the upload sink; .offer NULL: unused */
 	uint64_t unwind_max_bytes; /* kernel memory of unwind tables and lists of mappings */
 	struct unwind_builder_options unwind;

@@ -69,7 +69,7 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 		 "steps: unwind tables alone, a frame pointer, or a guess.",                       \
 		 "by", collect_step_names, COLLECT_STEP_COUNT, profiler->collect.steps)            \
 	ROW(deferred, METRIC_GAUGE, "decima_agent_samples_deferred",                               \
-	    "Deferred samples: they wait for the unwind table of a file in their stack.",          \
+	    "Deferred samples: they wait for a file in their stack, or for its unwind table.",     \
 	    profiler->deferred.count)                                                              \
 	ROW(deferred_bytes, METRIC_GAUGE, "decima_agent_samples_deferred_bytes",                   \
 	    "Memory used by deferred samples.", profiler->deferred.bytes)                          \
@@ -78,8 +78,8 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 	    "with the tables that are loaded.",                                                    \
 	    profiler->deferred.rejected)                                                           \
 	BY_LABEL(deferred_ended, "decima_agent_samples_deferred_ended_total",                      \
-		 "Waits of deferred samples that ended, by reason: the table was loaded, there "   \
-		 "is no table, the wait timed out, the agent stopped.",                            \
+		 "Waits of deferred samples that ended, by reason: the file was read, the table "  \
+		 "was loaded, there is no table, the wait timed out, the agent stopped.",          \
 		 "end", deferred_end_names, DEFERRED_END_COUNT, profiler->deferred.ends)           \
 	BY_LABEL(stack_parts, "decima_agent_stack_parts_dropped_total",                            \
 		 "Continuation records of shipped stacks that were dropped, by reason; the stack " \

@@ -86,8 +86,8 @@ bool mappings_replaces_code(const struct mappings *mappings, const struct mappin
 		return false;
 	for (size_t i = first_after(mappings, mapping->start);
 	     i < mappings->len && mappings->items[i].start < mapping->end; i++)
-		if (mappings->items[i].executable &&
-		    mappings->items[i].executable != mapping->executable)
+		if (mappings->items[i].executable && executable_of(mappings->items[i].executable) !=
+							     executable_of(mapping->executable))
 			return true;
 	return false;
 }
