@@ -49,8 +49,8 @@ class HungMount:
             self.build(name)
         self.server = subprocess.Popen(
             ["/usr/bin/python3", Path(__file__).with_name("hung_mount.py"), self.source,
-             self.point, operation, str(agent.process.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True)
+             self.point, operation, str(agent.process.pid)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.server.stdout.readline() == "mounted\n"
 
     def build(self, name):
@@ -60,7 +60,7 @@ class HungMount:
                         Path(__file__).parents[1] / "programs" / "burn.c"], check=True)
 
     def run(self, name, seconds):
-        """Starts a program. It may hang itself until the release, at a page that the agent reads."""
+        """Starts a program. It may hang until the release, at a page that the agent reads."""
         process = subprocess.Popen([self.point / name, str(seconds)], stdout=subprocess.DEVNULL)
         self.running.append(process)
         return process
