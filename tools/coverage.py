@@ -61,7 +61,7 @@ PURE = {
     "services/agent/capture": "collect deferred_samples loss_counters sample_parse timeline",
     "services/agent/kernel": "kallsyms kernel_version",
     "services/agent/labels": "containers docker_object external_labels",
-    "services/agent/process": """cgroup mappings proc_maps process_image process_read
+    "services/agent/process": """cgroup mappings proc_maps process_image process_read read_budget
         sideband_record""",
     "services/agent/spool": "batch pace spool_file",
     "services/agent/unwind": "stack_walk",

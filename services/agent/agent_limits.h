@@ -12,10 +12,41 @@
 	      "samples of other processes have no mappings, " OVER_LIMIT("process"))               \
 	LIMIT(MAPPINGS_MAX, 8192, COUNT, "executable mappings of a process",                       \
 	      "further mappings are not kept, " OVER_LIMIT("mapping"))                             \
+	/* 8 MiB. */                                                                               \
+	LIMIT(MAPPINGS_ALL_MAX, 262144, COUNT, "executable mappings of all processes",             \
+	      "further mappings are not kept, " OVER_LIMIT("mapping"))                             \
+	LIMIT(MAPPINGS_FEW, 512, COUNT,                                                            \
+	      "executable mappings of a process that are kept when all are three quarters of "     \
+	      "MAPPINGS_ALL_MAX",                                                                  \
+	      "larger sets are dropped, and read again when their process is sampled")             \
+	LIMIT(MAPPINGS_IDLE_MS, 10000, MS,                                                         \
+	      "how long a process was not sampled whose large set is dropped first", PACE)         \
 	LIMIT(EXECUTABLES_MAX, 8192, COUNT, "executables in the cache",                            \
 	      "the least recently mapped is evicted; if all are mapped " OVER_LIMIT("executable")) \
 	LIMIT(PROC_MAPS_BYTES_MAX, 16 << 20, BYTES, "`/proc/PID/maps`",                            \
 	      "the remainder is not read, " OVER_LIMIT("process_maps"))                            \
+	LIMIT(PROC_MAPS_SMALL_BYTES, 256 << 10, BYTES,                                             \
+	      "`/proc/PID/maps` that is read at once; a longer one is read later, in the time "    \
+	      "for large processes",                                                               \
+	      "the process keeps the mappings known so far, " READS_POSTPONED)                     \
+	/* In all, 1.5 % of a core. */                                                             \
+	LIMIT(PROC_SMALL_MS_PER_SECOND, 10, MS,                                                    \
+	      "CPU time per second to read processes from `/proc`", READS_POSTPONED)               \
+	LIMIT(PROC_SMALL_BURST_MS, 200, MS, "how much of it may be used at once", READS_POSTPONED) \
+	LIMIT(PROC_LARGE_MS_PER_SECOND, 5, MS,                                                     \
+	      "CPU time per second to read large processes from `/proc`", READS_POSTPONED)         \
+	LIMIT(PROC_LARGE_BURST_MS, 50, MS, "how much of it may be used at once", READS_POSTPONED)  \
+	/* About 2,000 records, fewer with long paths. */                                          \
+	LIMIT(MAP_BYTES_PER_SECOND_MAX, 256 << 10, BYTES,                                          \
+	      "sideband records of mappings of a process, per second; a process inherits what "    \
+	      "its parent has used of it",                                                         \
+	      "the process is muted, `decima_agent_sideband_muted_total`")                         \
+	LIMIT(MUTED_MS, 10000, MS,                                                                 \
+	      "how long the mappings of a process that made too many are read from `/proc` "       \
+	      "instead, when it is sampled",                                                       \
+	      PACE)                                                                                \
+	LIMIT(READ_AGAIN_MS, 1000, MS,                                                             \
+	      "how often one process is read from `/proc` while records are lost", PACE)           \
 	LIMIT(PROC_FILE_BYTES_MAX, 64 << 10, BYTES, "other files of `/proc/PID`",                  \
 	      "the remainder is not read")                                                         \
 	LIMIT(KALLSYMS_BYTES_MAX, 64 << 20, BYTES, "`/proc/kallsyms`",                             \
@@ -187,10 +218,9 @@
 	/* For samples of its last moments. */                                                     \
 	LIMIT(EXITED_KEPT_MS, 1000, MS, "how long an exited process is kept",                      \
 	      "later samples of it have no mappings")                                              \
-	LIMIT(RESCAN_INTERVAL_MS, 10000, MS, "how often `/proc` is read after records were lost",  \
-	      PACE)                                                                                \
 	LIMIT(SWEEP_INTERVAL_MS, 300000, MS, "how often processes that do not exist are removed",  \
 	      PACE)                                                                                \
+	LIMIT(SWEEP_LOSS_MS, 10000, MS, "the same after records were lost", PACE)                  \
 	/* If the kernel reports no change. */                                                     \
 	LIMIT(CGROUP_REFRESH_MS, 60000, MS, "how old the known control group of a process may be", \
 	      PACE)                                                                                \

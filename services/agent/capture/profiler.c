@@ -90,7 +90,7 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 	}
 	process_table_first_scan(&profiler->processes);
 	profiler->round_ns = clock_monotonic_ns();
-	profiler->scanned_ms = profiler->round_ns / NS_PER_MS;
+	profiler->swept_ms = profiler->round_ns / NS_PER_MS;
 	profiler_next_interval(profiler);
 	if (!sampler_follow(&profiler->sampler, profiler->cpus, profiler->cpu_count, err)) {
 		profiler_close(profiler);
@@ -118,7 +118,8 @@ static void queue_event(void *self, const struct sideband_record *record)
 {
 	struct profiler *profiler = self;
 
-	timeline_add_event(&profiler->timeline, record);
+	if (process_table_takes(&profiler->processes, record))
+		timeline_add_event(&profiler->timeline, record);
 }
 
 static void queue_sample(void *self, const struct sample_record *record, size_t bytes)
@@ -245,19 +246,32 @@ static void resolve_deferred(void *self, const struct sample_record *record,
 	walk_and_collect(self, record, process, since_ns);
 }
 
-/* If sideband records were lost, reads the state of all processes from /proc. */
-static void rescan_after_loss(struct profiler *profiler)
+/* If sideband records were lost: the processes are read from /proc when they are sampled. Events
+ * that wait in the timeline are older than the loss, so it is said again after the next round. */
+static void note_losses(struct profiler *profiler)
 {
 	uint64_t lost = profiler->sideband.lost + profiler->timeline.dropped_events;
-	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
 
-	if (lost == profiler->lost_seen || now_ms - profiler->scanned_ms < RESCAN_INTERVAL_MS)
-		return;
-	log_warn("sideband records were lost, reading /proc", "records=%" PRIu64,
-		 lost - profiler->lost_seen);
-	profiler->lost_seen = lost;
-	profiler->scanned_ms = now_ms;
-	process_table_scan(&profiler->processes);
+	if (lost != profiler->lost_seen) {
+		profiler->lost_seen = lost;
+		profiler->has_lost = true;
+		profiler->rounds_after_loss = 2;
+	}
+	if (profiler->rounds_after_loss) {
+		profiler->rounds_after_loss--;
+		process_table_lost(&profiler->processes);
+	}
+}
+
+/* The rings that a muted process fills are not read more often for it. */
+static void drain_sideband(struct profiler *profiler)
+{
+	uint64_t records = profiler->sideband.records, muted = profiler->processes.muted_events;
+
+	sideband_drain(&profiler->sideband, queue_event, profiler);
+	records = profiler->sideband.records - records;
+	muted = profiler->processes.muted_events - muted;
+	profiler->is_pressed = profiler->sideband.is_pressed && muted <= records / 2;
 }
 
 static void drain(struct profiler *profiler, uint64_t until_ns)
@@ -267,7 +281,7 @@ static void drain(struct profiler *profiler, uint64_t until_ns)
 				      .self = profiler };
 	struct deferred_sink deferred = { .sample = resolve_deferred, .self = profiler };
 
-	sideband_drain(&profiler->sideband, queue_event, profiler);
+	drain_sideband(profiler);
 	sampler_drain(&profiler->sampler, queue_sample, profiler);
 	deferred_samples_run(&profiler->deferred, profiler->round_ns, &deferred);
 	timeline_run(&profiler->timeline, until_ns, &sink);
@@ -277,17 +291,18 @@ void profiler_drain(struct profiler *profiler)
 {
 	uint64_t began_ns = clock_monotonic_ns();
 
+	process_table_begin_round(&profiler->processes, began_ns);
 	drain(profiler, profiler->round_ns);
 	profiler->round_ns = began_ns;
 	process_table_retire(&profiler->processes, began_ns - EXITED_KEPT_MS * NS_PER_MS);
 	process_table_scan_more(&profiler->processes, SCAN_PROCESSES_PER_ROUND);
-	rescan_after_loss(profiler);
+	note_losses(profiler);
 	unwind_loader_round(&profiler->unwind);
 }
 
 uint64_t profiler_pause_ms(const struct profiler *profiler)
 {
-	return profiler->sideband.is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
+	return profiler->is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
 }
 
 /* Sampling stops before the last drain: a later tick would be counted but not stored. */
@@ -306,14 +321,17 @@ static void sweep(struct profiler *profiler)
 {
 	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
 
-	if (now_ms - profiler->swept_ms < SWEEP_INTERVAL_MS)
+	if (now_ms - profiler->swept_ms < (profiler->has_lost ? SWEEP_LOSS_MS : SWEEP_INTERVAL_MS))
 		return;
+	if (profiler->has_lost)
+		log_warn("sideband records were lost", "records=%" PRIu64, profiler->lost_seen);
+	profiler->has_lost = false;
 	profiler->swept_ms = now_ms;
 	process_table_sweep(&profiler->processes);
 }
 
-/* Follows CPUs that come or go. Then reads /proc, because a process may have started on a CPU
- * before its sideband ring was open. */
+/* Follows CPUs that come or go. A process may have started on a CPU before its sideband ring was
+ * open. */
 static void follow_cpus(struct profiler *profiler)
 {
 	struct arena arena = { 0 };
@@ -337,15 +355,15 @@ static void follow_cpus(struct profiler *profiler)
 		log_warn("some CPUs are not sampled", "error=\"%s\"", err.msg);
 		profiler->cpu_count = 0; /* retry at the next interval */
 	}
-	process_table_scan(&profiler->processes);
+	process_table_lost(&profiler->processes);
 }
 
-/* A long-running process maps its files once: without a scan they would never be offered again to a
- * sink that had no room. */
+/* A long-running process maps its files once: if it were not read again, they would never be
+ * offered again to a sink that had no room. */
 static void offer_again(struct profiler *profiler)
 {
 	if (executable_cache_left_out(&profiler->processes.executables))
-		process_table_scan(&profiler->processes);
+		process_table_lost(&profiler->processes);
 }
 
 void profiler_next_interval(struct profiler *profiler)

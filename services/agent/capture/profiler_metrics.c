@@ -34,12 +34,23 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 	ROW(events_lost, METRIC_COUNTER, "decima_agent_sideband_lost_total",                       \
 	    "Perf sideband records that were lost.",                                               \
 	    profiler->sideband.lost + profiler->timeline.dropped_events)                           \
+	ROW(muted, METRIC_COUNTER, "decima_agent_sideband_muted_total",                            \
+	    "Records of mappings that were dropped because their process makes too many.",         \
+	    table->muted_events)                                                                   \
+	ROW(muted_processes, METRIC_COUNTER, "decima_agent_processes_muted_total",                 \
+	    "Processes that were muted, because they make too many mappings; their mappings are "  \
+	    "read from /proc instead.",                                                            \
+	    table->muted_processes)                                                                \
 	ROW(processes, METRIC_GAUGE, "decima_agent_processes", "Processes in the process table.",  \
 	    table->by_pid.len)                                                                     \
 	ROW(mappings, METRIC_GAUGE, "decima_agent_mappings",                                       \
 	    "Executable mappings of all processes.", process_table_mappings(table))                \
 	ROW(scanned, METRIC_COUNTER, "decima_agent_processes_scanned_total",                       \
 	    "Processes that were read from /proc.", table->scanned)                                \
+	ROW(postponed, METRIC_COUNTER, "decima_agent_process_reads_postponed_total",               \
+	    "Readings of processes from /proc that were postponed, because they took their CPU "   \
+	    "time already; the process is read when it is sampled again.",                         \
+	    table->postponed)                                                                      \
 	BY_LABEL(over_limit, "decima_agent_over_limit_total",                                      \
 		 "Processes, mappings, executables and kernel symbols that were not kept because " \
 		 "a limit was reached; and maps of processes that were read in part.",             \

@@ -92,6 +92,20 @@ bool mappings_replaces_code(const struct mappings *mappings, const struct mappin
 	return false;
 }
 
+bool mappings_equal(const struct mappings *a, const struct mappings *b)
+{
+	if (a->len != b->len)
+		return false;
+	for (size_t i = 0; i < a->len; i++) {
+		const struct mapping *x = &a->items[i], *y = &b->items[i];
+
+		if (x->start != y->start || x->end != y->end || x->file_offset != y->file_offset ||
+		    executable_of(x->executable) != executable_of(y->executable))
+			return false;
+	}
+	return true;
+}
+
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address)
 {
 	size_t at = first_after(mappings, address);

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An unprivileged user floods the kernel's records of processes. Needs root, to start the agent.
+
+The records of all processes of a CPU are in one ring. When it overflows, the agent does not know
+what the others have mapped; a victim is a program that starts meanwhile.
+"""
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+import shares
+from local.services import http
+from local_agent import LocalAgent
+
+pytestmark = pytest.mark.machine
+
+BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
+PROGRAMS = BUILD / "tests" / "programs"
+NOBODY = 65534
+HERTZ = 97
+PERIOD = 10**9 // HERTZ
+RSS_MAX = 40 << 20
+# CPU time of the agent, of a core; without a limit it was 0.23 and more.
+CPU_MAX = 0.08
+
+
+@pytest.fixture
+def place():
+    """A directory that every user can read; pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory(prefix="decima-floods-") as path:
+        os.chmod(path, 0o755)
+        yield Path(path)
+
+
+@pytest.fixture
+def own(tmp_path):
+    (tmp_path / "profiles").mkdir()
+    agent = LocalAgent(BUILD / "services" / "agent" / "decima-agent", tmp_path / "profiles",
+                       f"--profiling-cpu-sampling-frequency={HERTZ}")
+    yield agent
+    if agent.process.poll() is None:
+        agent.process.kill()
+        agent.process.wait()
+
+
+def attack(*argv):
+    return subprocess.Popen([str(a) for a in argv], user=NOBODY, group=NOBODY, extra_groups=[],
+                            stdout=subprocess.PIPE, text=True)
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak(pid):
+    text = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    return int(re.search(r"^VmHWM:\s+(\d+) kB$", text, re.MULTILINE)[1]) << 10
+
+
+def counter(agent, name):
+    status, body = http(f"http://{agent.address}/metrics")
+    assert status == 200
+    return sum(map(int, re.findall(rf"^{name}(?:{{.*}})? (\d+)$", body.decode(), re.MULTILINE)))
+
+
+class Victim:
+    """A program that starts under the attack and uses a known CPU time."""
+
+    def __init__(self, seconds):
+        self.path = str(PROGRAMS / "burn")
+        stolen = shares.stolen_seconds()
+        stats = json.loads(subprocess.run([self.path, str(seconds)], capture_output=True,
+                                          text=True, check=True).stdout)
+        self.stolen = shares.stolen_seconds() - stolen
+        self.pid, self.seconds = str(stats["pid"]), stats["cpu_seconds"]
+
+    def check(self, samples):
+        own = [(labels, frames, value) for labels, frames, value in samples
+               if labels.get("pid") == self.pid]
+        count = sum(value for _, _, value in own) / PERIOD
+        known = sum(labels.get("exe") == self.path and self.path in {f[0] for f in frames}
+                    for labels, frames, _ in own)
+
+        assert shares.fits_cpu_time(count, self.seconds, HERTZ, self.stolen), count
+        assert known >= shares.least(0.9, len(own)), (known, len(own))
+        return f"{known} of {len(own)} samples of the victim with its program"
+
+
+def long_path(place):
+    """A file whose path is nearly as long as the kernel allows."""
+    here = os.open(place, os.O_RDONLY)
+    name = "d" * 200
+    path = place
+    for _ in range(18):
+        os.mkdir(name, 0o755, dir_fd=here)
+        deeper = os.open(name, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here, path = deeper, path / name
+    os.close(here)
+    file = path / "code"
+    file.write_bytes(b"\xc3" * 4096)
+    file.chmod(0o644)
+    return file
+
+
+def test_a_process_that_maps_in_a_loop_disturbs_no_other(own, place, protos, figure):
+    before, began = cpu_seconds(own.process.pid), time.monotonic()
+    with attack(PROGRAMS / "flood", long_path(place), 12, 30000, 12) as flood:
+        assert flood.stdout.readline() == "ready\n"
+        victim = Victim(4)
+        maps = int(flood.stdout.readline())
+    used, seconds = cpu_seconds(own.process.pid) - before, time.monotonic() - began
+    most = peak(own.process.pid)
+    muted = counter(own, "decima_agent_sideband_muted_total")
+    lost = counter(own, "decima_agent_sideband_lost_total")
+    own.stop()
+
+    figure(f"{maps} mappings in 12 s: {lost} records lost, {muted} muted; the agent used "
+           f"{used:.2f} s of CPU time and {most >> 20} MiB; {victim.check(own.samples(protos))}")
+    assert muted
+    assert most <= RSS_MAX
+    assert used <= CPU_MAX * seconds
