@@ -60,7 +60,7 @@ PURE = {
         otlp_stacks otlp_value otlp_writer pprof protobuf status symbolize""",
     "services/agent/capture": "collect deferred_samples loss_counters sample_parse timeline",
     "services/agent/kernel": "kallsyms kernel_version",
-    "services/agent/labels": "containers docker_object external_labels",
+    "services/agent/labels": "containers docker_object external_labels series_budget",
     "services/agent/process": """cgroup mappings proc_maps process_image process_read read_budget
         sideband_record""",
     "services/agent/spool": "batch pace spool_file",

@@ -39,6 +39,7 @@
 #define RETRIES              "`decima_agent_debuginfo_retries_total"
 #define BUILD_ERRORS         "`decima_agent_unwind_table_build_errors_total"
 #define FILES_READ           "`decima_agent_files_read_total"
+#define SERIES_OTHER         "`decima_agent_samples_of_other_series_total`"
 #define READS_POSTPONED      "`decima_agent_process_reads_postponed_total`"
 #define OVER_LIMIT(what)     "`decima_agent_over_limit_total{what=\"" what "\"}`"
 #define UNAVAILABLE(outcome) "503 with a sentence, `decima_debuginfo_" outcome "`"

@@ -93,6 +93,14 @@
 	      PACE)                                                                                \
 	LIMIT(DOCKER_PAUSE_MAX_MS, 30000, MS, "the longest pause before Docker is queried again",  \
 	      PACE)                                                                                \
+	LIMIT(SERIES_MAX, 10000, COUNT, "different series of a host in an hour",                   \
+	      "further ones have `other` as comm, exe and cgroup, " SERIES_OTHER)                  \
+	LIMIT(SERIES_OF_OWNER_MAX, 2000, COUNT,                                                    \
+	      "of these, series of one container or systemd unit",                                 \
+	      "further ones have `other` as comm, exe and cgroup, " SERIES_OTHER)                  \
+	LIMIT(SERIES_OWNERS_MAX, 1024, COUNT,                                                      \
+	      "containers and systemd units of a host that make series in an hour",                \
+	      "series of further ones have also `other` as container and unit, " SERIES_OTHER)     \
 	LIMIT(SPOOL_KEY_MAX, 1024, BYTES, "a host id", "an error at start")                        \
 	LIMIT(SPOOL_STATUS_MAX, 8192, BYTES, "the AgentStatus of a batch",                         \
 	      "`decima_agent_samples_unspooled_total`")                                            \

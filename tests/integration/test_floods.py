@@ -10,11 +10,13 @@ import re
 import subprocess
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 import shares
+from harness import wait_until
 from local.services import http
 from local_agent import LocalAgent
 
@@ -28,6 +30,7 @@ PERIOD = 10**9 // HERTZ
 RSS_MAX = 40 << 20
 # CPU time of the agent, of a core; without a limit it was 0.23 and more.
 CPU_MAX = 0.08
+SERIES_OF_OWNER_MAX = 2000
 
 
 @pytest.fixture
@@ -39,10 +42,11 @@ def place():
 
 
 @pytest.fixture
-def own(tmp_path):
+def own(request, tmp_path):
+    hertz = getattr(request, "param", HERTZ)
     (tmp_path / "profiles").mkdir()
     agent = LocalAgent(BUILD / "services" / "agent" / "decima-agent", tmp_path / "profiles",
-                       f"--profiling-cpu-sampling-frequency={HERTZ}")
+                       f"--profiling-cpu-sampling-frequency={hertz}")
     yield agent
     if agent.process.poll() is None:
         agent.process.kill()
@@ -127,3 +131,32 @@ def test_a_process_that_maps_in_a_loop_disturbs_no_other(own, place, protos, fig
     assert muted
     assert most <= RSS_MAX
     assert used <= CPU_MAX * seconds
+
+
+@pytest.mark.parametrize("own", [997], indirect=True)  # so that seconds are enough
+def test_processes_with_ever_new_names_make_a_bounded_number_of_series(own, protos, figure):
+    with ExitStack() as running:
+        victim = running.enter_context(subprocess.Popen([PROGRAMS / "burn"],
+                                                        stdout=subprocess.DEVNULL))
+        running.callback(victim.terminate)
+        wait_until(lambda: counter(own, "decima_agent_samples_total") > 100, what="samples")
+        time.sleep(1)
+        attackers = [running.enter_context(attack(PROGRAMS / "rename", f"attacker{i}", 300))
+                     for i in range(2)]
+        for attacker in attackers:
+            running.callback(attacker.kill)
+        wait_until(lambda: counter(own, "decima_agent_samples_of_other_series_total") > 500,
+                   what="more series than an owner may have")
+    others = counter(own, "decima_agent_samples_of_other_series_total")
+    own.stop()
+
+    found = own.samples(protos)
+    comms = {labels["comm"] for labels, _, _ in found}
+    of_attackers = {comm for comm in comms if comm.startswith("attacker")}
+    figure(f"{len(of_attackers)} values of comm; {others} samples of other")
+    assert len(of_attackers) <= SERIES_OF_OWNER_MAX
+    assert not any(labels["comm"].startswith("attacker") for labels, _, _ in found
+                   if labels.get("pid") in {str(attacker.pid) for attacker in attackers})
+    assert others and "other" in comms
+    assert {labels["comm"] for labels, _, _ in found
+            if labels.get("pid") == str(victim.pid)} == {"burn"}

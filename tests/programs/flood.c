@@ -62,15 +62,17 @@ int main(int argc, char **argv)
 {
 	uint64_t count = 0;
 	int file, ready[2];
+	double seconds;
+	long holders, mappings;
 	char byte;
 
-	if (argc != 5 || pipe(ready) || (file = open(argv[1], O_RDONLY)) < 0) {
+	if (argc != 5 || pipe(ready) || (file = open(argv[1], O_RDONLY)) < 0 ||
+	    sscanf(argv[2], "%ld", &holders) != 1 ||  /* NOLINT(cert-err34-c): a test gives them */
+	    sscanf(argv[3], "%ld", &mappings) != 1 || /* NOLINT(cert-err34-c): likewise */
+	    sscanf(argv[4], "%lf", &seconds) != 1) {  /* NOLINT(cert-err34-c): likewise */
 		fprintf(stderr, "usage: flood FILE HOLDERS MAPPINGS SECONDS\n");
 		return EXIT_FAILURE;
 	}
-
-	long holders = strtol(argv[2], NULL, 10), mappings = strtol(argv[3], NULL, 10);
-
 	for (long i = 0; i < holders; i++)
 		if (fork() == 0)
 			hold(file, mappings, ready[1]);
@@ -80,7 +82,7 @@ int main(int argc, char **argv)
 			return EXIT_FAILURE;
 	puts("ready");
 	fflush(stdout);
-	for (double end = now() + strtod(argv[4], NULL); now() < end; count++)
+	for (double end = now() + seconds; now() < end; count++)
 		munmap(map(file), PAGE);
 	printf("%llu\n", (unsigned long long)count);
 	return EXIT_SUCCESS;

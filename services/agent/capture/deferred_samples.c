@@ -46,6 +46,7 @@ bool deferred_samples_add(struct deferred_samples *deferred, const struct sample
 		.before = process_image_reference(process->before),
 		.cgroup = process_cgroup_reference(process->cgroup),
 	};
+	memcpy(sample->process.comm, process->comm, sizeof(process->comm));
 	sample->executable = executable;
 	sample->is_for_file = executable_is_pending(executable);
 	sample->since_ns = since_ns;

@@ -24,6 +24,10 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 		 profiler_truncation_names, TRUNCATED_COUNT, counts.truncated)                     \
 	ROW(unmapped, METRIC_COUNTER, "decima_agent_samples_unmapped_total",                       \
 	    "Samples whose user leaf address is in no known mapping.", profiler->collect.unmapped) \
+	ROW(other_series, METRIC_COUNTER, "decima_agent_samples_of_other_series_total",            \
+	    "Samples with labels whose value became other, because the host or the owner of the "  \
+	    "process has made too many series in this hour.",                                      \
+	    profiler->collect.of_other_series)                                                     \
 	ROW(drained, METRIC_GAUGE, "decima_agent_drained_timestamp_seconds",                       \
 	    "When the sampling thread last read the samples of the kernel, as Unix time.",         \
 	    clock_unix_ns() / NS_PER_SECOND)                                                       \

@@ -232,6 +232,7 @@ static void apply_exec(struct process_table *table, const struct sideband_record
 	process->before = process->image;
 	process->image = process_image_new();
 	process->image->exe = is_file(record->path) ? heap_str(record->path) : NULL;
+	memcpy(process->comm, record->comm, sizeof(process->comm));
 	process->threads = 1;
 	process->exec_id++;
 	process->exec_ns = record->time_ns;
@@ -426,6 +427,8 @@ static void identify(struct process_table *table, struct process *process, bool 
 		table->reused++;
 		reset(table, process);
 	}
+	if (!same || exec_missed || !process->comm[0])
+		memcpy(process->comm, record->comm, sizeof(process->comm));
 	if (exec_missed) /* no name is better than a name of the program before */
 		forget_mappings(table, process);
 	if (!(record->flags & SAMPLE_KERNEL_THREAD) &&

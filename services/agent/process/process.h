@@ -28,7 +28,8 @@ struct process {
 	struct process_image *before;  /* the image before the last exec; kept for a short time */
 	struct process_cgroup *cgroup; /* NULL: unknown */
 	uint64_t start_ns;             /* CLOCK_BOOTTIME; 0: unknown until the first sample */
-	uint64_t exec_id;              /* the kernel's counter of execs */
+	char comm[COMM_SIZE]; /* as of exec, or of the first sample; empty: no sample yet */
+	uint64_t exec_id;     /* the kernel's counter of execs */
 	bool exec_id_known, exited;
 	bool is_recently_remapped;     /* it mapped code over other code in the last REMAPPED_MS */
 	struct unwind_listing listing; /* written by unwind_lists.c */

@@ -348,6 +348,34 @@ static uint64_t map_until_muted(uint32_t pid, uint64_t time_ns)
 	return i;
 }
 
+static struct process *sampled_as(uint32_t pid, const char *comm)
+{
+	struct sample_record record = { .tgid = pid, .start_ns = 5, .exec_id = 1 };
+
+	memcpy(record.comm, comm, strlen(comm));
+	return process_of_sample(&table, &record, 1000);
+}
+
+static void a_process_keeps_the_name_of_its_first_sample(void **state)
+{
+	(void)state;
+	forks(1, PARENT, PARENT);
+	assert_string_equal(sampled_as(PARENT, "first")->comm, "first");
+	assert_string_equal(sampled_as(PARENT, "renamed")->comm, "first");
+	forks(PARENT, CHILD, CHILD);
+	assert_string_equal(sampled_as(CHILD, "worker")->comm, "worker");
+}
+
+static void an_exec_gives_a_process_its_name(void **state)
+{
+	(void)state;
+	forks(1, PARENT, PARENT);
+	(void)sampled_as(PARENT, "before");
+	process_table_apply(&table, &(struct sideband_record){
+					    .type = SIDEBAND_EXEC, .pid = PARENT, .comm = "new" });
+	assert_string_equal(sampled_as(PARENT, "renamed")->comm, "new");
+}
+
 static void a_process_that_maps_by_the_thousand_is_muted_and_read_instead(void **state)
 {
 	(void)state;
@@ -519,6 +547,8 @@ int main(void)
 		IN_A_TABLE(without_budget_a_process_is_read_later),
 		IN_A_TABLE(a_missed_exec_without_budget_leaves_no_names_of_the_program_before),
 		IN_A_TABLE(a_process_with_many_mappings_is_read_in_the_time_for_large_ones),
+		IN_A_TABLE(a_process_keeps_the_name_of_its_first_sample),
+		IN_A_TABLE(an_exec_gives_a_process_its_name),
 		IN_A_TABLE(a_process_that_maps_by_the_thousand_is_muted_and_read_instead),
 		IN_A_TABLE(a_process_that_maps_a_thousand_in_two_seconds_is_not_muted),
 		IN_A_TABLE(a_child_is_muted_with_its_parent),
