@@ -32,10 +32,10 @@
 	/* In all, 1.5 % of a core. */                                                             \
 	LIMIT(PROC_SMALL_MS_PER_SECOND, 10, MS,                                                    \
 	      "CPU time per second to read processes from `/proc`", READS_POSTPONED)               \
-	LIMIT(PROC_SMALL_BURST_MS, 200, MS, "how much of it may be used at once", READS_POSTPONED) \
+	LIMIT(PROC_SMALL_BURST_MS, 50, MS, "how much of it may be used at once", READS_POSTPONED)  \
 	LIMIT(PROC_LARGE_MS_PER_SECOND, 5, MS,                                                     \
 	      "CPU time per second to read large processes from `/proc`", READS_POSTPONED)         \
-	LIMIT(PROC_LARGE_BURST_MS, 50, MS, "how much of it may be used at once", READS_POSTPONED)  \
+	LIMIT(PROC_LARGE_BURST_MS, 20, MS, "how much of it may be used at once", READS_POSTPONED)  \
 	/* About 2,000 records, fewer with long paths. */                                          \
 	LIMIT(MAP_BYTES_PER_SECOND_MAX, 256 << 10, BYTES,                                          \
 	      "sideband records of mappings of a process, per second; a process inherits what "    \
@@ -197,6 +197,12 @@
 	/* 256 KB with pages of 4 KB. */                                                           \
 	LIMIT(SIDEBAND_RING_PAGES, 64, COUNT, "pages of the sideband ring, per CPU",               \
 	      "records are lost, `decima_agent_sideband_lost_total`; `/proc` is read again")       \
+	/* A record takes about 1 us. */                                                           \
+	LIMIT(SIDEBAND_RECORDS_PER_SECOND, 30000, COUNT, "sideband records that are read",         \
+	      "the others are skipped, `decima_agent_sideband_skipped_total`; processes are read " \
+	      "from `/proc` when they are sampled")                                                \
+	LIMIT(SIDEBAND_RECORDS_BURST, 60000, COUNT, "how many of them may be read at once",        \
+	      "the others are skipped, `decima_agent_sideband_skipped_total`")                     \
 	LIMIT(SAMPLE_RING_BYTES_MAX, 64 << 20, BYTES, "the ring buffer of samples",                \
 	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`")                           \
 	LIMIT(SAMPLE_SHIPPED_BYTES_TYPICAL, 10 << 10, BYTES,                                       \
@@ -228,6 +234,7 @@
 	      "later samples of it have no mappings")                                              \
 	LIMIT(SWEEP_INTERVAL_MS, 300000, MS, "how often processes that do not exist are removed",  \
 	      PACE)                                                                                \
+	LIMIT(SWEEP_FULL_MS, 2000, MS, "the same while half of PROCESSES_MAX is used", PACE)       \
 	LIMIT(SWEEP_LOSS_MS, 10000, MS, "the same after records were lost", PACE)                  \
 	/* If the kernel reports no change. */                                                     \
 	LIMIT(CGROUP_REFRESH_MS, 60000, MS, "how old the known control group of a process may be", \

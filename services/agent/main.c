@@ -29,8 +29,12 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
-enum { MMAP_THRESHOLD = 128 << 10 };
+enum {
+	MMAP_THRESHOLD = 128 << 10,
+	SAMPLING_NICE = -10, /* nice value of the sampling thread */
+};
 
 struct settings {
 	struct daemon_settings daemon;
@@ -229,6 +233,18 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 	end_interval(profiler, sink, start_ms);
 }
 
+/*
+ * On a loaded host the sampling thread would wait for its turn while the rings fill. Its work in a
+ * round is bounded, so that it delays others little. The threads that exist already keep their
+ * priority.
+ */
+static void raise_priority(void)
+{
+	if (setpriority(PRIO_PROCESS, (id_t)gettid(), SAMPLING_NICE) != 0)
+		log_info("the sampling thread has no priority over other programs",
+			 "needs=CAP_SYS_NICE");
+}
+
 static bool sample(const struct settings *conf, const struct profiler_options *options,
 		   struct sample_sink *sink, struct readiness *readiness, struct err *err)
 {
@@ -236,6 +252,7 @@ static bool sample(const struct settings *conf, const struct profiler_options *o
 
 	if (!profiler_open(&profiler, options, err))
 		return err_wrap(err, "start sampling");
+	raise_priority();
 	log_info("sampling", "hz=%" PRIu64, options->hz);
 	atomic_store(&readiness->drained_ns, clock_monotonic_ns());
 	run_intervals(&profiler, sink, conf->duration_ns, readiness);

@@ -71,14 +71,15 @@ def peak(pid):
 def counter(agent, name):
     status, body = http(f"http://{agent.address}/metrics")
     assert status == 200
-    return sum(map(int, re.findall(rf"^{name}(?:{{.*}})? (\d+)$", body.decode(), re.MULTILINE)))
+    return sum(map(int, re.findall(rf"^{re.escape(name)}(?:{{.*}})? (\d+)$", body.decode(),
+                                   re.MULTILINE)))
 
 
 class Victim:
     """A program that starts under the attack and uses a known CPU time."""
 
     def __init__(self, seconds):
-        self.path = str(PROGRAMS / "burn")
+        self.path = str((PROGRAMS / "burn").resolve())
         stolen = shares.stolen_seconds()
         stats = json.loads(subprocess.run([self.path, str(seconds)], capture_output=True,
                                           text=True, check=True).stdout)
@@ -131,6 +132,40 @@ def test_a_process_that_maps_in_a_loop_disturbs_no_other(own, place, protos, fig
     assert muted
     assert most <= RSS_MAX
     assert used <= CPU_MAX * seconds
+
+
+def test_forks_by_the_thousand_on_a_loaded_host_disturb_no_other(own, protos, figure):
+    before, began = cpu_seconds(own.process.pid), time.monotonic()
+    with ExitStack() as running:
+        attackers = [running.enter_context(attack(PROGRAMS / "forks", 10, 10)) for _ in range(60)]
+        for attacker in attackers:
+            running.callback(attacker.kill)
+        victim = Victim(0.5)
+        forks = sum(int(attacker.communicate()[0]) for attacker in attackers)
+    used, seconds = cpu_seconds(own.process.pid) - before, time.monotonic() - began
+    most = peak(own.process.pid)
+    records = counter(own, "decima_agent_sideband_lost_total")
+    taken = counter(own, "decima_agent_samples_total")
+    lost = counter(own, "decima_agent_samples_lost_total")
+    unknown = counter(own, 'decima_agent_over_limit_total{what="process"}')
+    own.stop()
+
+    figure(f"{forks} forks in {seconds:.1f} s: {lost} of {taken} samples and {records} records "
+           f"lost; the agent used {used:.2f} s of CPU time and {most >> 20} MiB; "
+           f"{victim.check(own.samples(protos))}")
+    assert records, "the attack was too weak"
+    assert lost <= shares.most(0.001, taken)
+    assert not unknown
+    assert most <= RSS_MAX
+    assert used <= CPU_MAX * seconds
+
+
+def test_the_sampling_thread_has_priority_and_its_helpers_do_not(own):
+    nice = {path.name: os.getpriority(os.PRIO_PROCESS, int(path.name))
+            for path in Path(f"/proc/{own.process.pid}/task").iterdir()}
+
+    assert nice.pop(str(own.process.pid)) == -10
+    assert nice and set(nice.values()) == {os.getpriority(os.PRIO_PROCESS, 0)}
 
 
 @pytest.mark.parametrize("own", [997], indirect=True)  # so that seconds are enough

@@ -250,7 +250,8 @@ static void resolve_deferred(void *self, const struct sample_record *record,
  * that wait in the timeline are older than the loss, so it is said again after the next round. */
 static void note_losses(struct profiler *profiler)
 {
-	uint64_t lost = profiler->sideband.lost + profiler->timeline.dropped_events;
+	uint64_t lost = profiler->sideband.lost + profiler->sideband.skipped +
+			profiler->timeline.dropped_events;
 
 	if (lost != profiler->lost_seen) {
 		profiler->lost_seen = lost;
@@ -287,6 +288,27 @@ static void drain(struct profiler *profiler, uint64_t until_ns)
 	timeline_run(&profiler->timeline, until_ns, &sink);
 }
 
+/* If exits were lost, processes that are gone fill the table. */
+static uint64_t sweep_pause_ms(const struct profiler *profiler)
+{
+	if (!profiler->has_lost)
+		return SWEEP_INTERVAL_MS;
+	return profiler->processes.by_pid.len > PROCESSES_MAX / 2 ? SWEEP_FULL_MS : SWEEP_LOSS_MS;
+}
+
+static void sweep(struct profiler *profiler)
+{
+	uint64_t now_ms = profiler->round_ns / NS_PER_MS;
+
+	if (now_ms - profiler->swept_ms < sweep_pause_ms(profiler))
+		return;
+	if (profiler->has_lost)
+		log_warn("sideband records were lost", "records=%" PRIu64, profiler->lost_seen);
+	profiler->has_lost = false;
+	profiler->swept_ms = now_ms;
+	process_table_sweep(&profiler->processes);
+}
+
 void profiler_drain(struct profiler *profiler)
 {
 	uint64_t began_ns = clock_monotonic_ns();
@@ -297,6 +319,7 @@ void profiler_drain(struct profiler *profiler)
 	process_table_retire(&profiler->processes, began_ns - EXITED_KEPT_MS * NS_PER_MS);
 	process_table_scan_more(&profiler->processes, SCAN_PROCESSES_PER_ROUND);
 	note_losses(profiler);
+	sweep(profiler);
 	unwind_loader_round(&profiler->unwind);
 }
 
@@ -315,19 +338,6 @@ void profiler_finish(struct profiler *profiler)
 	unwind_loader_round(&profiler->unwind); /* load the tables that are built by now */
 	deferred_samples_stop(&profiler->deferred, &sink);
 	drain(profiler, UINT64_MAX);
-}
-
-static void sweep(struct profiler *profiler)
-{
-	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
-
-	if (now_ms - profiler->swept_ms < (profiler->has_lost ? SWEEP_LOSS_MS : SWEEP_INTERVAL_MS))
-		return;
-	if (profiler->has_lost)
-		log_warn("sideband records were lost", "records=%" PRIu64, profiler->lost_seen);
-	profiler->has_lost = false;
-	profiler->swept_ms = now_ms;
-	process_table_sweep(&profiler->processes);
 }
 
 /* Follows CPUs that come or go. A process may have started on a CPU before its sideband ring was
@@ -369,7 +379,6 @@ static void offer_again(struct profiler *profiler)
 void profiler_next_interval(struct profiler *profiler)
 {
 	follow_cpus(profiler);
-	sweep(profiler);
 	offer_again(profiler);
 	unwind_loader_close_unmapped(&profiler->unwind);
 	kernel_symbols_refresh(&profiler->kernel);

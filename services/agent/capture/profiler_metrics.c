@@ -37,7 +37,12 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 	    "Perf sideband records that were read.", profiler->sideband.records)                   \
 	ROW(events_lost, METRIC_COUNTER, "decima_agent_sideband_lost_total",                       \
 	    "Perf sideband records that were lost.",                                               \
-	    profiler->sideband.lost + profiler->timeline.dropped_events)                           \
+	    profiler->sideband.lost + profiler->sideband.skipped +                                 \
+		    profiler->timeline.dropped_events)                                             \
+	ROW(events_skipped, METRIC_COUNTER, "decima_agent_sideband_skipped_total",                 \
+	    "Of the lost perf sideband records, those that were skipped because they were too "    \
+	    "many in a second.",                                                                   \
+	    profiler->sideband.skipped)                                                            \
 	ROW(muted, METRIC_COUNTER, "decima_agent_sideband_muted_total",                            \
 	    "Records of mappings that were dropped because their process makes too many.",         \
 	    table->muted_events)                                                                   \
