@@ -6,25 +6,27 @@
 
 void series_budget_done(struct series_budget *budget)
 {
-	index_done(&budget->series);
-	index_done(&budget->owners);
+	struct series_budget old = *budget;
+
 	*budget = (struct series_budget){ 0 };
+	index_done(&old.series);
+	index_done(&old.owners);
 }
 
 /* NULL: there are too many owners. */
 static struct series_owner *find_owner(struct series_budget *budget, str name)
 {
 	uint64_t id = hash_seeded(name, hash_seed());
-	struct series_owner *owner = index_find(&budget->owners, id, each, each.id == id);
+	struct series_owner *found = index_find(&budget->owners, id, each, each.id == id);
 
-	if (owner || budget->owners.len >= SERIES_OWNERS_MAX)
-		return owner;
-	owner = index_at(NULL, &budget->owners, id, each, each.id == id);
-	owner->id = id;
-	return owner;
+	if (found || budget->owners.len >= SERIES_OWNERS_MAX)
+		return found;
+	found = index_at(NULL, &budget->owners, id, each, each.id == id);
+	found->id = id;
+	return found;
 }
 
-enum series_fate series_budget_admit(struct series_budget *budget, uint64_t now_ns, str name,
+enum series_fate series_budget_admit(struct series_budget *budget, uint64_t now_ns, str owner,
 				     uint64_t series)
 {
 	uint64_t hash = hash_seeded_u64(series, hash_seed());
@@ -36,13 +38,13 @@ enum series_fate series_budget_admit(struct series_budget *budget, uint64_t now_
 	if (index_find(&budget->series, hash, each, each == series))
 		return SERIES_KEPT;
 
-	struct series_owner *owner = find_owner(budget, name);
+	struct series_owner *maker = find_owner(budget, owner);
 
-	if (!owner)
+	if (!maker)
 		return SERIES_OF_HOST;
-	if (owner->series >= SERIES_OF_OWNER_MAX || budget->series.len >= SERIES_MAX)
+	if (maker->series >= SERIES_OF_OWNER_MAX || budget->series.len >= SERIES_MAX)
 		return SERIES_OF_OWNER;
-	owner->series++;
+	maker->series++;
 	*index_at(NULL, &budget->series, hash, each, each == series) = series;
 	return SERIES_KEPT;
 }
