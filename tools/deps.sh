@@ -27,6 +27,7 @@ running=( # PostgreSQL, Redis, Kafka, whose jars come from Maven
 testing=(
 	libcmocka-dev protobuf-compiler python3-pytest python3-psycopg python3-confluent-kafka
 	python3-redis python3-protobuf chromium elfutils binutils curl prometheus=promtool debuginfod gdb
+	python3-fusepy
 	libc6-dbg libstdc++6-12-dbg dwz linux-perf=perf
 	musl-tools=musl-gcc libc6-arm64-cross libstdc++6-arm64-cross rustc=rustc golang-go=go openjdk-17-jdk-headless=javac
 )

@@ -55,6 +55,8 @@ MAY_USE = {
     "lib/store/share": "lib/store lib/store/scan",
     "services/agent": "lib/base",
     "services/agent/process": "lib/base lib/elf bpf services/agent",
+    "services/agent/files":
+        "lib/base lib/elf lib/server/metrics lib/sandbox services/agent services/agent/process",
     "services/agent/labels": "lib/base lib/profile lib/server/metrics services/agent",
     "services/agent/kernel": "lib/base lib/server/daemon services/agent services/agent/process",
     "services/agent/unwind":
@@ -71,8 +73,8 @@ MAY_USE = {
         "services/agent/process services/agent/spool",
     "services/agent/main":
         "lib/base lib/server/metrics lib/server/daemon lib/sandbox services/agent "
-        "services/agent/labels services/agent/kernel services/agent/capture services/agent/spool "
-        "services/agent/upload",
+        "services/agent/files services/agent/labels services/agent/kernel services/agent/capture "
+        "services/agent/spool services/agent/upload",
     "services/ingester": "lib/base lib/wire lib/client lib/server/metrics lib/store",
     "services/ingester/maintain":
         "lib/base lib/server/daemon lib/store/maintenance lib/store/compact services/ingester",

@@ -5,7 +5,8 @@
 const struct label_source label_sources[] = {
 	{ "node", "host.name", false, false, "The host's name." },
 	{ "comm", "process.executable.name", false, false,
-	  "The process's name: the comm of its main thread when the sample was taken." },
+	  "The process's name: the comm as of its last exec. Of a process without exec, as of its "
+	  "first sample. A process that renames itself later makes no new series." },
 	{ "exe", "process.executable.path", false, false, "Path of the program." },
 	{ "service_name", "service.name", false, false,
 	  "The service. If it is not set: the Compose service, the container, the unit or the "

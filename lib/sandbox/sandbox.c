@@ -46,9 +46,14 @@ static const char *const step_names[SANDBOX_STEP_COUNT] = {
 	    "Ended child processes that handle untrusted files, by reason. stopped: not needed " \
 	    "any more; forbidden_call: a system call that a parser may not make; killed: by "    \
 	    "another process, usually the kernel's OOM killer.",                                 \
-	    METRIC_LABEL("reason", sandbox_end_names, SANDBOX_END_COUNT))
+	    METRIC_LABEL("reason", sandbox_end_names, SANDBOX_END_COUNT))                        \
+	ROW(left_now, METRIC_GAUGE, "decima_sandbox_left_processes",                             \
+	    "Child processes that were killed and have not ended, because they wait for a file " \
+	    "of a hung file system.")
 
 METRICS(sandbox_metrics, SANDBOX_METRICS);
+
+static _Atomic int64_t left_of_all;
 
 void sandbox_count(enum sandbox_end end)
 {
@@ -143,12 +148,50 @@ static bool receive_hello(struct sandbox *sandbox, const char *path, const struc
 	return false;
 }
 
+static uint64_t ns_of(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_usec * 1000;
+}
+
+static void add_usage(struct sandbox *sandbox, const struct rusage *used)
+{
+	sandbox->cpu_ns += ns_of(used->ru_utime) + ns_of(used->ru_stime);
+	if ((uint64_t)used->ru_maxrss * 1024 > sandbox->peak_bytes)
+		sandbox->peak_bytes = (uint64_t)used->ru_maxrss * 1024;
+}
+
+/* A free place for a process to be left behind, after those that have ended are reaped. NULL: all
+ * are taken. */
+static pid_t *place_of_left(struct sandbox *sandbox)
+{
+	pid_t *place = NULL;
+
+	for (size_t i = 0; i < SANDBOX_LEFT_MAX; i++) {
+		struct rusage used;
+		int status;
+
+		if (sandbox->left[i] &&
+		    wait4(sandbox->left[i], &status, WNOHANG, &used) == sandbox->left[i]) {
+			sandbox->left[i] = 0;
+			sandbox->left_count--;
+			metric_set(&left_now, --left_of_all);
+			add_usage(sandbox, &used);
+		}
+		if (!sandbox->left[i])
+			place = &sandbox->left[i];
+	}
+	return place;
+}
+
 bool sandbox_start(struct sandbox *sandbox, const struct sandbox_options *options, struct err *err)
 {
 	char path[PATH_MAX];
 	int sockets[2];
 	pid_t pid;
 
+	if (!place_of_left(sandbox))
+		return err_set(err, ERR_BUSY, "%d processes were killed and have not ended",
+			       SANDBOX_LEFT_MAX);
 	if (!find_program(options->program, path, sizeof(path), err))
 		return false;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
@@ -241,9 +284,14 @@ static enum sandbox_end end_of(const struct sandbox *sandbox, int status, uint64
 	}
 }
 
-static uint64_t ns_of(struct timeval time)
+/* sandbox_start() has made sure of a place. */
+static void leave_behind(struct sandbox *sandbox)
 {
-	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_usec * 1000;
+	log_warn("sandboxed process does not end, left behind", "pid=%d killed_ms=%d",
+		 (int)sandbox->pid, SANDBOX_KILL_MS);
+	*place_of_left(sandbox) = sandbox->pid;
+	sandbox->left_count++;
+	metric_set(&left_now, ++left_of_all);
 }
 
 enum sandbox_end sandbox_stop(struct sandbox *sandbox, enum sandbox_reply reply)
@@ -259,6 +307,7 @@ enum sandbox_end sandbox_stop(struct sandbox *sandbox, enum sandbox_reply reply)
 	struct rusage used = { 0 };
 	int status = 0;
 
+	(void)place_of_left(sandbox);
 	if (!sandbox->pid)
 		return SANDBOX_END_STOPPED;
 
@@ -268,17 +317,12 @@ enum sandbox_end sandbox_stop(struct sandbox *sandbox, enum sandbox_reply reply)
 	close(sandbox->socket);
 	if (!has_ended) { /* the process has no state to save */
 		kill(sandbox->pid, SIGKILL);
-		while (wait4(sandbox->pid, &status, 0, &used) < 0 && errno == EINTR) {
-		}
+		if (!reap(sandbox->pid, SANDBOX_KILL_MS, &status, &used))
+			leave_behind(sandbox);
 	}
-
-	uint64_t cpu_ns = ns_of(used.ru_utime) + ns_of(used.ru_stime);
-
 	if (has_ended)
-		end = end_of(sandbox, status, cpu_ns);
-	sandbox->cpu_ns += cpu_ns;
-	if ((uint64_t)used.ru_maxrss * 1024 > sandbox->peak_bytes)
-		sandbox->peak_bytes = (uint64_t)used.ru_maxrss * 1024;
+		end = end_of(sandbox, status, ns_of(used.ru_utime) + ns_of(used.ru_stime));
+	add_usage(sandbox, &used);
 	sandbox->pid = 0;
 	sandbox_count(end);
 	return end;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "base/cancel.h"
+#include "sandbox/limits.h"
 #include "sandbox/sandbox_message.h"
 
 #include <sys/types.h>
@@ -50,11 +51,13 @@ enum sandbox_reply {
 struct sandbox {
 	/* cumulative: processes started; CPU time and most memory of those that have ended */
 	uint64_t started, cpu_ns, peak_bytes;
-	pid_t pid;        /* 0: no process runs */
-	uint32_t skipped; /* restrictions that the system did not allow: 1 << enum sandbox_step */
+	pid_t pid;         /* 0: no process runs */
+	uint32_t skipped;  /* restrictions that the system did not allow: 1 << enum sandbox_step */
+	size_t left_count; /* processes that were killed and have not ended */
 	/* private */
 	int socket;
 	uint64_t cpu_seconds_max;
+	pid_t left[SANDBOX_LEFT_MAX]; /* 0: a free place */
 };
 
 struct sandbox_options {
@@ -68,7 +71,8 @@ struct sandbox_options {
  * Starts a process and waits until it has restricted itself. A restriction that the system does not
  * allow and that may be missing is logged once. No process may run before. The options are borrowed
  * during the call. ERR_NOT_FOUND, ERR_IO, ERR_LIMIT, ERR_CANCELLED: no process runs; the message
- * says which step failed. After success the caller must call sandbox_stop().
+ * says which step failed. ERR_BUSY: SANDBOX_LEFT_MAX processes were left behind. After success the
+ * caller must call sandbox_stop().
  */
 bool sandbox_start(struct sandbox *sandbox, const struct sandbox_options *options,
 		   struct err *err) MUST_CHECK;
@@ -89,7 +93,10 @@ enum sandbox_reply sandbox_wait(struct sandbox *sandbox, uint64_t timeout_ms,
  * Ends the process, counts why it ended in decima_sandbox_ends_total, and adds to cpu_ns and
  * peak_bytes. `reply` is why the caller stops it: SANDBOX_RESPONDED and SANDBOX_CANCELLED if it is
  * not needed any more, SANDBOX_BUSY if a job takes too long. After SANDBOX_DIED the function waits
- * up to SANDBOX_END_MS for an end that is under way. Does nothing if no process runs.
+ * up to SANDBOX_END_MS for an end that is under way. A process that reads a file of a hung network
+ * or FUSE file system does not end when it is killed: it is left behind after SANDBOX_KILL_MS, and
+ * a later call of sandbox_start() or sandbox_stop() reaps it. Does nothing else if no
+ * process runs.
  */
 enum sandbox_end sandbox_stop(struct sandbox *sandbox, enum sandbox_reply reply);
 

@@ -12,10 +12,41 @@
 	      "samples of other processes have no mappings, " OVER_LIMIT("process"))               \
 	LIMIT(MAPPINGS_MAX, 8192, COUNT, "executable mappings of a process",                       \
 	      "further mappings are not kept, " OVER_LIMIT("mapping"))                             \
+	/* 8 MiB. */                                                                               \
+	LIMIT(MAPPINGS_ALL_MAX, 262144, COUNT, "executable mappings of all processes",             \
+	      "further mappings are not kept, " OVER_LIMIT("mapping"))                             \
+	LIMIT(MAPPINGS_FEW, 512, COUNT,                                                            \
+	      "executable mappings of a process that are kept when all are three quarters of "     \
+	      "MAPPINGS_ALL_MAX",                                                                  \
+	      "larger sets are dropped, and read again when their process is sampled")             \
+	LIMIT(MAPPINGS_IDLE_MS, 10000, MS,                                                         \
+	      "how long a process was not sampled whose large set is dropped first", PACE)         \
 	LIMIT(EXECUTABLES_MAX, 8192, COUNT, "executables in the cache",                            \
 	      "the least recently mapped is evicted; if all are mapped " OVER_LIMIT("executable")) \
 	LIMIT(PROC_MAPS_BYTES_MAX, 16 << 20, BYTES, "`/proc/PID/maps`",                            \
 	      "the remainder is not read, " OVER_LIMIT("process_maps"))                            \
+	LIMIT(PROC_MAPS_SMALL_BYTES, 256 << 10, BYTES,                                             \
+	      "`/proc/PID/maps` that is read at once; a longer one is read later, in the time "    \
+	      "for large processes",                                                               \
+	      "the process keeps the mappings known so far, " READS_POSTPONED)                     \
+	/* In all, 1.5 % of a core. */                                                             \
+	LIMIT(PROC_SMALL_MS_PER_SECOND, 10, MS,                                                    \
+	      "CPU time per second to read processes from `/proc`", READS_POSTPONED)               \
+	LIMIT(PROC_SMALL_BURST_MS, 50, MS, "how much of it may be used at once", READS_POSTPONED)  \
+	LIMIT(PROC_LARGE_MS_PER_SECOND, 5, MS,                                                     \
+	      "CPU time per second to read large processes from `/proc`", READS_POSTPONED)         \
+	LIMIT(PROC_LARGE_BURST_MS, 20, MS, "how much of it may be used at once", READS_POSTPONED)  \
+	/* About 2,000 records, fewer with long paths. */                                          \
+	LIMIT(MAP_BYTES_PER_SECOND_MAX, 256 << 10, BYTES,                                          \
+	      "sideband records of mappings of a process, per second; a process inherits what "    \
+	      "its parent has used of it",                                                         \
+	      "the process is muted, `decima_agent_sideband_muted_total`")                         \
+	LIMIT(MUTED_MS, 10000, MS,                                                                 \
+	      "how long the mappings of a process that made too many are read from `/proc` "       \
+	      "instead, when it is sampled",                                                       \
+	      PACE)                                                                                \
+	LIMIT(READ_AGAIN_MS, 1000, MS,                                                             \
+	      "how often one process is read from `/proc` while records are lost", PACE)           \
 	LIMIT(PROC_FILE_BYTES_MAX, 64 << 10, BYTES, "other files of `/proc/PID`",                  \
 	      "the remainder is not read")                                                         \
 	LIMIT(KALLSYMS_BYTES_MAX, 64 << 20, BYTES, "`/proc/kallsyms`",                             \
@@ -62,6 +93,14 @@
 	      PACE)                                                                                \
 	LIMIT(DOCKER_PAUSE_MAX_MS, 30000, MS, "the longest pause before Docker is queried again",  \
 	      PACE)                                                                                \
+	LIMIT(SERIES_MAX, 10000, COUNT, "different series of a host in an hour",                   \
+	      "further ones have `other` as comm, exe and cgroup, " SERIES_OTHER)                  \
+	LIMIT(SERIES_OF_OWNER_MAX, 2000, COUNT,                                                    \
+	      "of these, series of one container or systemd unit",                                 \
+	      "further ones have `other` as comm, exe and cgroup, " SERIES_OTHER)                  \
+	LIMIT(SERIES_OWNERS_MAX, 1024, COUNT,                                                      \
+	      "containers and systemd units of a host that make series in an hour",                \
+	      "series of further ones have also `other` as container and unit, " SERIES_OTHER)     \
 	LIMIT(SPOOL_KEY_MAX, 1024, BYTES, "a host id", "an error at start")                        \
 	LIMIT(SPOOL_STATUS_MAX, 8192, BYTES, "the AgentStatus of a batch",                         \
 	      "`decima_agent_samples_unspooled_total`")                                            \
@@ -158,6 +197,12 @@
 	/* 256 KB with pages of 4 KB. */                                                           \
 	LIMIT(SIDEBAND_RING_PAGES, 64, COUNT, "pages of the sideband ring, per CPU",               \
 	      "records are lost, `decima_agent_sideband_lost_total`; `/proc` is read again")       \
+	/* A record takes about 1 us. */                                                           \
+	LIMIT(SIDEBAND_RECORDS_PER_SECOND, 30000, COUNT, "sideband records that are read",         \
+	      "the others are skipped, `decima_agent_sideband_skipped_total`; processes are read " \
+	      "from `/proc` when they are sampled")                                                \
+	LIMIT(SIDEBAND_RECORDS_BURST, 60000, COUNT, "how many of them may be read at once",        \
+	      "the others are skipped, `decima_agent_sideband_skipped_total`")                     \
 	LIMIT(SAMPLE_RING_BYTES_MAX, 64 << 20, BYTES, "the ring buffer of samples",                \
 	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`")                           \
 	LIMIT(SAMPLE_SHIPPED_BYTES_TYPICAL, 10 << 10, BYTES,                                       \
@@ -171,6 +216,10 @@
 	      "`decima_agent_samples_lost_total{reason=\"ring_full\"}`")                           \
 	/* The period of the sampling thread. */                                                   \
 	LIMIT(DRAIN_INTERVAL_MS, 250, MS, "the time between two drains of the rings", PACE)        \
+	/* The ring holds samples for SAMPLE_RING_SECONDS. */                                      \
+	LIMIT(DRAIN_LATE_MS, 2000, MS,                                                             \
+	      "the time since the last drain, after which the agent is not ready",                 \
+	      "`/ready` says so, and the alert DecimaAgentStands")                                 \
 	LIMIT(DRAIN_PRESSED_MS, 50, MS, "the same while processes start and exit by the thousand", \
 	      PACE)                                                                                \
 	LIMIT(DEFERRED_MS_MAX, 5000, MS, "how long a sample waits for the unwind table of a file", \
@@ -183,14 +232,39 @@
 	/* For samples of its last moments. */                                                     \
 	LIMIT(EXITED_KEPT_MS, 1000, MS, "how long an exited process is kept",                      \
 	      "later samples of it have no mappings")                                              \
-	LIMIT(RESCAN_INTERVAL_MS, 10000, MS, "how often `/proc` is read after records were lost",  \
-	      PACE)                                                                                \
 	LIMIT(SWEEP_INTERVAL_MS, 300000, MS, "how often processes that do not exist are removed",  \
 	      PACE)                                                                                \
+	LIMIT(SWEEP_FULL_MS, 2000, MS, "the same while half of PROCESSES_MAX is used", PACE)       \
+	LIMIT(SWEEP_LOSS_MS, 10000, MS, "the same after records were lost", PACE)                  \
 	/* If the kernel reports no change. */                                                     \
 	LIMIT(CGROUP_REFRESH_MS, 60000, MS, "how old the known control group of a process may be", \
 	      PACE)                                                                                \
 	LIMIT(EXECUTABLE_RETRY_MS, 5000, MS, "the pause before a file is opened again", PACE)      \
+	LIMIT(EXECUTABLE_FRESH_MS, 10000, MS,                                                      \
+	      "how long a device and inode name the same file, if the kernel reports no build id", \
+	      PACE)                                                                                \
+	LIMIT(FILE_REQUESTS_MAX, 2048, COUNT, "mapped files that wait to be read",                 \
+	      "`decima_agent_files_rejected_total`; tried again when the file is sampled")         \
+	LIMIT(FILE_BATCH_MAX, 16, COUNT, "mapped files that are opened and read at a time", PACE)  \
+	/* Of a local file system: a disk that spins up, or a busy machine. */                     \
+	LIMIT(FILE_LOCAL_MS, 10000, MS, "the time to open or read a file of a local file system",  \
+	      FILES_READ "{outcome=\"timed_out\"}`")                                               \
+	LIMIT(FILE_REMOTE_MS, 2000, MS,                                                            \
+	      "the time to find, or to open and copy, a file of another file system",              \
+	      FILES_READ "{outcome=\"timed_out\"}`; its process is killed")                        \
+	LIMIT(FILE_MUTE_MS, 60000, MS,                                                             \
+	      "the first pause before a file system that hung is tried again",                     \
+	      FILES_READ "{outcome=\"skipped\"}`")                                                 \
+	LIMIT(FILE_COPY_BYTES_MAX, 64 << 20, BYTES,                                                \
+	      "size of a file that is not on a local file system",                                 \
+	      FILES_READ "{outcome=\"unreadable\"}`")                                              \
+	LIMIT(FILE_OPENER_MEMORY_MAX, 64 << 20, BYTES, "memory of the process that opens files",   \
+	      FILES_READ "{outcome=\"crashed\"}`")                                                 \
+	LIMIT(FILE_READER_MEMORY_MAX, 64 << 20, BYTES, "memory of the process that reads files",   \
+	      FILES_READ "{outcome=\"crashed\"}`")                                                 \
+	LIMIT(FILE_READER_CPU_SECONDS, 300, SECONDS, "CPU time of such a process's life",          \
+	      "another process reads the next file; " FILES_READ "{outcome=\"crashed\"}`")         \
+	LIMIT(FILE_READER_IDLE_MS, 10000, MS, "how long both wait for the next file", PACE)        \
 	LIMIT(KALLSYMS_REFRESH_MS, 30000, MS, "how often kernel symbols are read again", PACE)     \
 	LIMIT(BPFFS_LOCK_MS, 10000, MS, "the wait while another agent mounts the bpffs",           \
 	      "the agent runs without pinned counters; the log says so")                           \

@@ -10,6 +10,7 @@
 #include "agent/capture/counts.h"
 #include "agent/capture/profiler.h"
 #include "agent/capture/profiler_metrics.h"
+#include "agent/files/file_reader.h"
 #include "agent/kernel/kernel_check.h"
 #include "agent/labels/docker.h"
 #include "agent/labels/external_labels.h"
@@ -28,8 +29,12 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
-enum { MMAP_THRESHOLD = 128 << 10 };
+enum {
+	MMAP_THRESHOLD = 128 << 10,
+	SAMPLING_NICE = -10, /* nice value of the sampling thread */
+};
 
 struct settings {
 	struct daemon_settings daemon;
@@ -198,7 +203,14 @@ static void end_interval(struct profiler *profiler, struct sample_sink *sink, ui
 	profiler_metrics_update(profiler);
 }
 
-static void run_intervals(struct profiler *profiler, struct sample_sink *sink, uint64_t duration_ns)
+/* What /ready looks at, on a thread of the server. */
+struct readiness {
+	_Atomic uint64_t drained_ns; /* last round of the sampling thread; 0: not sampling yet */
+	struct sample_sink *sink;
+};
+
+static void run_intervals(struct profiler *profiler, struct sample_sink *sink, uint64_t duration_ns,
+			  struct readiness *readiness)
 {
 	uint64_t start_ms = clock_unix_ns() / NS_PER_MS;
 	uint64_t next_ns = clock_monotonic_ns() + duration_ns;
@@ -206,6 +218,7 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 	while (daemon_wait(profiler_pause_ms(profiler))) {
 		profiler_drain(profiler);
 		profiler_metrics_count(profiler);
+		atomic_store(&readiness->drained_ns, clock_monotonic_ns());
 		if (clock_monotonic_ns() < next_ns)
 			continue;
 		end_interval(profiler, sink, start_ms);
@@ -220,33 +233,46 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 	end_interval(profiler, sink, start_ms);
 }
 
+/*
+ * On a loaded host the sampling thread would wait for its turn while the rings fill. Its work in a
+ * round is bounded, so that it delays others little. The threads that exist already keep their
+ * priority.
+ */
+static void raise_priority(void)
+{
+	if (setpriority(PRIO_PROCESS, (id_t)gettid(), SAMPLING_NICE) != 0)
+		log_info("the sampling thread has no priority over other programs",
+			 "needs=CAP_SYS_NICE");
+}
+
 static bool sample(const struct settings *conf, const struct profiler_options *options,
-		   struct sample_sink *sink, atomic_bool *is_sampling, struct err *err)
+		   struct sample_sink *sink, struct readiness *readiness, struct err *err)
 {
 	static struct profiler profiler;
 
 	if (!profiler_open(&profiler, options, err))
 		return err_wrap(err, "start sampling");
+	raise_priority();
 	log_info("sampling", "hz=%" PRIu64, options->hz);
-	atomic_store(is_sampling, true);
-	run_intervals(&profiler, sink, conf->duration_ns);
+	atomic_store(&readiness->drained_ns, clock_monotonic_ns());
+	run_intervals(&profiler, sink, conf->duration_ns, readiness);
 	profiler_close(&profiler);
 	return true;
 }
-
-/* What /ready looks at, on a thread of the server. */
-struct readiness {
-	atomic_bool is_sampling; /* and the sink is open */
-	struct sample_sink *sink;
-};
 
 /* Batches that wait for Kafka are the purpose of the spool; batches that cannot be read are not. */
 static bool is_ready(void *self, struct err *why)
 {
 	struct readiness *readiness = self;
+	uint64_t drained_ns = atomic_load(&readiness->drained_ns);
+	uint64_t late_ms = (clock_monotonic_ns() - drained_ns) / NS_PER_MS;
 
-	if (!atomic_load(&readiness->is_sampling))
+	if (!drained_ns)
 		return err_set(why, ERR_IO, "not sampling yet");
+	if (late_ms > DRAIN_LATE_MS)
+		return err_set(why, ERR_IO,
+			       "the sampling thread has not read the samples for %" PRIu64 " ms",
+			       late_ms);
 	if (readiness->sink->local)
 		return true;
 
@@ -268,13 +294,12 @@ static bool upload_plenty(void *self)
 }
 
 static bool upload_executable(void *self, struct executable *executable,
-			      const struct executable_claim *claim, int fd)
+			      const struct executable_file *file)
 {
-	struct upload_file file = { .build_id = executable->build_id,
-				    .path = claim->path,
-				    .pids = { claim->pid, claim->parent_pid } };
-
-	return upload_offer(self, &file, fd);
+	return upload_offer(self, &(struct upload_file){ .build_id = executable->build_id,
+							 .path = file->path,
+							 .fd = file->fd,
+							 .root = file->root });
 }
 
 static bool upload_open(struct debug_upload *upload, const struct settings *conf,
@@ -297,17 +322,33 @@ static bool upload_open(struct debug_upload *upload, const struct settings *conf
 	return true;
 }
 
-static struct metric *const *const metrics[] = { profiler_metrics,       batch_metrics,
-						 publish_metrics,        local_store_metrics,
-						 upload_metrics,         unwind_loader_metrics,
-						 unwind_builder_metrics, docker_metrics,
-						 sandbox_metrics,        NULL };
+static bool files_open(struct file_reader *files, const struct settings *conf,
+		       struct profiler_options *profiler, struct err *err)
+{
+	if (!file_reader_start(files, conf->sandbox_uid, err))
+		return false;
+	profiler->files = file_reader_source(files);
+	return true;
+}
+
+static struct metric *const *const metrics[] = { profiler_metrics,
+						 batch_metrics,
+						 publish_metrics,
+						 local_store_metrics,
+						 upload_metrics,
+						 unwind_loader_metrics,
+						 unwind_builder_metrics,
+						 docker_metrics,
+						 file_reader_metrics,
+						 sandbox_metrics,
+						 NULL };
 
 static bool run(void *self, struct err *err)
 {
 	static struct sample_sink sink;
 	static struct debug_upload upload;
 	static struct docker docker;
+	static struct file_reader files;
 	const struct settings *conf = self;
 	AUTO_ARENA arena = { 0 };
 	str node = conf->node[0] ? str_from(conf->node) : host_name(&arena);
@@ -341,7 +382,9 @@ static bool run(void *self, struct err *err)
 	bool ok = sink_open(&sink, conf, str_z(&arena, node), err) &&
 		  upload_open(&upload, conf, &options, err) &&
 		  docker_start(&docker, conf->docker_socket, err) &&
-		  (daemon_stopping() || sample(conf, &options, &sink, &readiness.is_sampling, err));
+		  files_open(&files, conf, &options, err) &&
+		  (daemon_stopping() || sample(conf, &options, &sink, &readiness, err));
+	file_reader_stop(&files);
 	docker_stop(&docker);
 	upload_stop(&upload);
 	sink_close(&sink);

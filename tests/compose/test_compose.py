@@ -136,8 +136,8 @@ def test_the_agent_is_not_privileged_and_the_others_have_no_rights_at_all(fleet)
         assert not about["HostConfig"]["Privileged"] and about["HostConfig"]["ReadonlyRootfs"]
         pid = about["State"]["Pid"]
         rights = int(re.search(r"CapEff:\s*(\w+)", Path(f"/proc/{pid}/status").read_text())[1], 16)
-        # DAC_READ_SEARCH, SYS_PTRACE, SYSLOG, PERFMON, BPF, CHECKPOINT_RESTORE
-        wanted = {2, 19, 34, 38, 39, 40} if service == "agent" else set()
+        # DAC_READ_SEARCH, SYS_PTRACE, SYS_NICE, SYSLOG, PERFMON, BPF, CHECKPOINT_RESTORE
+        wanted = {2, 19, 23, 34, 38, 39, 40} if service == "agent" else set()
         assert {bit for bit in range(64) if rights >> bit & 1} == wanted, service
 
 

@@ -28,6 +28,8 @@ def programs():
     agent = BUILD / "services" / "agent"
     return {"decima-agent": agent / "decima-agent",
             "decima-agent-builder": agent / "decima-agent-builder",
+            "decima-agent-opener": agent / "decima-agent-opener",
+            "decima-agent-reader": agent / "decima-agent-reader",
             "burn": made / "burn", "spawn": made / "spawn", "chains": made / "chains",
             "busybox": shutil.which("busybox"), "checks.sh": HERE / "checks.sh"}
 

@@ -27,7 +27,9 @@ void collect_init(struct collect *collect, const struct collect_options *options
 
 void collect_done(struct collect *collect)
 {
+	series_budget_done(&collect->series);
 	arena_free(&collect->arena);
+	arena_free(&collect->scratch);
 	*collect = (struct collect){ 0 };
 }
 
@@ -85,10 +87,10 @@ static uint32_t add_user_frame(struct collect *collect, const struct mappings *m
 	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
 
 	if (mapping && mapping->executable) {
-		const struct executable *executable = mapping->executable;
+		struct executable *executable = executable_of(mapping->executable);
 
 		if (executable->sampled_ns < time_ns)
-			mapping->executable->sampled_ns = time_ns;
+			executable->sampled_ns = time_ns;
 		frame.path = str_from(executable->path);
 		frame.build_id = str_from(executable->build_id);
 		frame.address = address - mapping->start + mapping->file_offset;
@@ -187,6 +189,42 @@ static void add_container(struct label_list *list, struct containers *containers
 	add_label(list, "compose_project", str_from(names->compose_project));
 }
 
+/* True if the process chooses the label, or who started it. */
+static bool is_chosen(str name, enum series_fate fate)
+{
+	static const char *const by_process[] = { "comm", "exe", "cgroup" };
+	static const char *const by_owner[] = { "container_id",    "container",       "image",
+						"compose_service", "compose_project", "unit" };
+
+	for (size_t i = 0; i < ARRAY_LEN(by_process); i++)
+		if (str_eq(name, str_from(by_process[i])))
+			return true;
+	for (size_t i = 0; fate == SERIES_OF_HOST && i < ARRAY_LEN(by_owner); i++)
+		if (str_eq(name, str_from(by_owner[i])))
+			return true;
+	return false;
+}
+
+/* Sets labels to `other` if the host or the owner of the process has made too many series. */
+static void limit_series(struct collect *collect, const struct process *process, uint64_t time_ns,
+			 struct label *items, struct labels labels)
+{
+	struct cgroup_names none = { 0 };
+	const struct cgroup_names *names =
+		process && process->cgroup ? &process->cgroup->names : &none;
+	str owner = names->container_id.len ? names->container_id : names->unit;
+	uint64_t id = series_id(STR(PROFILE_TYPE_CPU), labels, &collect->scratch);
+	enum series_fate fate = series_budget_admit(&collect->series, time_ns, owner, id);
+
+	arena_reset(&collect->scratch);
+	if (fate == SERIES_KEPT)
+		return;
+	collect->of_other_series++;
+	for (size_t i = 0; i < labels.len; i++)
+		if (is_chosen(items[i].name, fate))
+			items[i].value = STR("other");
+}
+
 static uint32_t add_series(struct collect *collect, const struct sample_record *record,
 			   const struct process *process)
 {
@@ -196,7 +234,8 @@ static uint32_t add_series(struct collect *collect, const struct sample_record *
 	size_t before = collect->set.series.len;
 
 	add_label(&list, "node", options->node);
-	add_label(&list, "comm", comm_text(record->comm));
+	add_label(&list, "comm",
+		  comm_text(process && process->comm[0] ? process->comm : record->comm));
 	if (process && process->image)
 		add_label(&list, "exe", str_from(process->image->exe));
 	if (process && process->cgroup) {
@@ -206,6 +245,8 @@ static uint32_t add_series(struct collect *collect, const struct sample_record *
 		add_container(&list, options->containers, process->cgroup->names.container_id,
 			      &names);
 	}
+	limit_series(collect, process, record->time_ns, list.items,
+		     labels_of(list.items, list.len));
 	for (size_t i = 0; i < options->external.len && i < LABELS_MAX; i++)
 		list.items[list.len++] = options->external.items[i];
 

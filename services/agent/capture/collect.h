@@ -12,6 +12,7 @@
 
 #include "agent/kernel/kernel_symbols.h"
 #include "agent/labels/containers.h"
+#include "agent/labels/series_budget.h"
 #include "agent/process/process.h"
 #include "bpf/sample.h"
 #include "profile/sample_set.h"
@@ -39,8 +40,10 @@ struct collect {
 	uint64_t truncated_unmapped; /* cumulative: stacks truncated at an address in no mapping */
 	uint64_t ends_of_shipped[USER_END_COUNT]; /* cumulative: of walks of shipped stacks */
 	uint64_t steps[COLLECT_STEP_COUNT];       /* cumulative: of user stacks */
+	uint64_t of_other_series; /* cumulative: samples with labels that became `other` */
 	/* private */
-	struct arena arena;
+	struct series_budget series;
+	struct arena arena, scratch;
 	struct collect_options options;
 	int64_t unix_offset_ns; /* from CLOCK_MONOTONIC to Unix time */
 };

@@ -5,9 +5,8 @@
 #include "base/heap.h"
 
 const char *const deferred_end_names[DEFERRED_END_COUNT] = {
-	[DEFERRED_LOADED] = "loaded",
-	[DEFERRED_NO_TABLE] = "no_table",
-	[DEFERRED_TIMED_OUT] = "timed_out",
+	[DEFERRED_READ] = "read",         [DEFERRED_LOADED] = "loaded",
+	[DEFERRED_NO_TABLE] = "no_table", [DEFERRED_TIMED_OUT] = "timed_out",
 	[DEFERRED_STOPPED] = "stopped",
 };
 
@@ -15,6 +14,7 @@ struct deferred_sample {
 	struct deferred_sample *next;
 	struct process process;              /* with references to its images and its cgroup */
 	const struct executable *executable; /* kept alive by the image's mappings */
+	bool is_for_file;                    /* it waits for the file, not for its table */
 	uint64_t since_ns;
 	size_t bytes;
 	struct sample_record record; /* only its used bytes, and its tail */
@@ -46,7 +46,9 @@ bool deferred_samples_add(struct deferred_samples *deferred, const struct sample
 		.before = process_image_reference(process->before),
 		.cgroup = process_cgroup_reference(process->cgroup),
 	};
+	memcpy(sample->process.comm, process->comm, sizeof(process->comm));
 	sample->executable = executable;
+	sample->is_for_file = executable_is_pending(executable);
 	sample->since_ns = since_ns;
 	sample->bytes = bytes;
 	memcpy((char *)sample + offsetof(struct deferred_sample, record), record, record_bytes);
@@ -73,11 +75,14 @@ static bool is_over(const struct deferred_sample *sample, uint64_t now_ns,
 {
 	const struct unwind_table *table = &sample->executable->unwind;
 
-	if (unwind_table_is_pending(table)) {
+	if (sample->is_for_file ? executable_is_pending(sample->executable)
+				: unwind_table_is_pending(table)) {
 		*ret_end = DEFERRED_TIMED_OUT;
 		return deferred_sample_is_overdue(sample->since_ns, now_ns);
 	}
 	*ret_end = table->state == UNWIND_TABLE_LOADED ? DEFERRED_LOADED : DEFERRED_NO_TABLE;
+	if (sample->is_for_file)
+		*ret_end = DEFERRED_READ;
 	return true;
 }
 

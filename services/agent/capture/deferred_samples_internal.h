@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * deferred_samples - samples that wait for the unwind table of a file in their stack, in order of
- * arrival.
+ * deferred_samples - samples that wait for a file in their stack, or for its unwind table, in order
+ * of arrival.
  *
- * A shipped stack may lead through a file whose table is still being built. The sample is kept with
+ * A frame may lie in a file that is still being read, and a shipped stack may lead through a file
+ * whose table is still being built. The sample is kept with
  * its process as it was at the tick: images are reference-counted and never changed while shared.
  * The sample is handed to the sink when the table is loaded or cannot be loaded, when
  * DEFERRED_MS_MAX has passed, or when the agent stops. A deferred sample counts neither as stored
@@ -17,6 +18,7 @@
 #include "bpf/sample.h"
 
 enum deferred_end {
+	DEFERRED_READ,      /* the file was read, or cannot be read */
 	DEFERRED_LOADED,    /* the table is loaded */
 	DEFERRED_NO_TABLE,  /* there will be no table */
 	DEFERRED_TIMED_OUT, /* the wait took longer than DEFERRED_MS_MAX */
@@ -46,10 +48,10 @@ struct deferred_sink {
 
 /*
  * Adds a sample. Copies the record and takes references to the images and the cgroup of the
- * process. `executable` is mapped by the process, and its table is being built; the references keep
- * it alive. `since_ns`: CLOCK_MONOTONIC start of the first wait of this sample. False:
- * DEFERRED_BYTES_MAX would be exceeded; nothing is kept, `rejected` counts it, and the caller must
- * walk the stack at once.
+ * process. `executable` is mapped by the process, and it is being read or its table is being
+ * built; the references keep it alive. `since_ns`: CLOCK_MONOTONIC start of the first wait of this
+ * sample. False: DEFERRED_BYTES_MAX would be exceeded; nothing is kept, `rejected` counts it, and
+ * the caller must walk the stack at once.
  */
 bool deferred_samples_add(struct deferred_samples *deferred, const struct sample_record *record,
 			  const struct process *process, const struct executable *executable,

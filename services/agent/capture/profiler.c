@@ -77,6 +77,7 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 	process_table_init(&profiler->processes);
 	executable_cache_set_sink(&profiler->processes.executables, EXECUTABLE_SINK_UPLOAD,
 				  &options->executables);
+	executable_cache_set_source(&profiler->processes.executables, &options->files);
 	collect_init(&profiler->collect,
 		     &(struct collect_options){ .node = options->node,
 						.external = options->external,
@@ -89,7 +90,7 @@ bool profiler_open(struct profiler *profiler, const struct profiler_options *opt
 	}
 	process_table_first_scan(&profiler->processes);
 	profiler->round_ns = clock_monotonic_ns();
-	profiler->scanned_ms = profiler->round_ns / NS_PER_MS;
+	profiler->swept_ms = profiler->round_ns / NS_PER_MS;
 	profiler_next_interval(profiler);
 	if (!sampler_follow(&profiler->sampler, profiler->cpus, profiler->cpu_count, err)) {
 		profiler_close(profiler);
@@ -117,7 +118,8 @@ static void queue_event(void *self, const struct sideband_record *record)
 {
 	struct profiler *profiler = self;
 
-	timeline_add_event(&profiler->timeline, record);
+	if (process_table_takes(&profiler->processes, record))
+		timeline_add_event(&profiler->timeline, record);
 }
 
 static void queue_sample(void *self, const struct sample_record *record, size_t bytes)
@@ -176,6 +178,39 @@ static bool defer(struct profiler *profiler, const struct sample_record *record,
 	       deferred_samples_add(&profiler->deferred, record, process, executable, since_ns);
 }
 
+/* A file in the stack that is being read: without it the frame has neither a build id nor the
+ * address in the file. NULL: there is none. */
+static const struct executable *pending_file(const struct profiler *profiler,
+					     const struct sample_record *record,
+					     const struct process *process)
+{
+	const uint64_t *user = record->frames + record->kernel_frames;
+
+	if (!profiler->processes.executables.requested || !process || !record->user_frames)
+		return NULL;
+
+	const struct mappings *mappings = process_mappings(process, user[0]);
+
+	for (size_t i = 0; mappings && i < record->user_frames; i++) {
+		const struct mapping *mapping = mappings_find(mappings, user[i] - (i > 0));
+
+		if (mapping && mapping->executable && executable_is_pending(mapping->executable))
+			return mapping->executable;
+	}
+	return NULL;
+}
+
+static bool wait_for_file(struct profiler *profiler, const struct sample_record *record,
+			  const struct sample_record *walked, const struct process *process,
+			  uint64_t since_ns)
+{
+	const struct executable *executable = pending_file(profiler, walked, process);
+
+	return executable && !profiler->is_ending &&
+	       !deferred_sample_is_overdue(since_ns, profiler->round_ns) &&
+	       deferred_samples_add(&profiler->deferred, record, process, executable, since_ns);
+}
+
 static void walk_and_collect(struct profiler *profiler, const struct sample_record *record,
 			     const struct process *process, uint64_t since_ns)
 {
@@ -183,7 +218,8 @@ static void walk_and_collect(struct profiler *profiler, const struct sample_reco
 
 	profiler->stack_walk.missing = 0;
 	walked = walk_again(profiler, record, process);
-	if (defer(profiler, record, process, since_ns))
+	if (defer(profiler, record, process, since_ns) ||
+	    wait_for_file(profiler, record, walked, process, since_ns))
 		return;
 	truncation_log(walked, process);
 	collect_sample(&profiler->collect, walked, process, &profiler->kernel);
@@ -210,19 +246,33 @@ static void resolve_deferred(void *self, const struct sample_record *record,
 	walk_and_collect(self, record, process, since_ns);
 }
 
-/* If sideband records were lost, reads the state of all processes from /proc. */
-static void rescan_after_loss(struct profiler *profiler)
+/* If sideband records were lost: the processes are read from /proc when they are sampled. Events
+ * that wait in the timeline are older than the loss, so it is said again after the next round. */
+static void note_losses(struct profiler *profiler)
 {
-	uint64_t lost = profiler->sideband.lost + profiler->timeline.dropped_events;
-	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
+	uint64_t lost = profiler->sideband.lost + profiler->sideband.skipped +
+			profiler->timeline.dropped_events;
 
-	if (lost == profiler->lost_seen || now_ms - profiler->scanned_ms < RESCAN_INTERVAL_MS)
-		return;
-	log_warn("sideband records were lost, reading /proc", "records=%" PRIu64,
-		 lost - profiler->lost_seen);
-	profiler->lost_seen = lost;
-	profiler->scanned_ms = now_ms;
-	process_table_scan(&profiler->processes);
+	if (lost != profiler->lost_seen) {
+		profiler->lost_seen = lost;
+		profiler->has_lost = true;
+		profiler->rounds_after_loss = 2;
+	}
+	if (profiler->rounds_after_loss) {
+		profiler->rounds_after_loss--;
+		process_table_lost(&profiler->processes);
+	}
+}
+
+/* The rings that a muted process fills are not read more often for it. */
+static void drain_sideband(struct profiler *profiler)
+{
+	uint64_t records = profiler->sideband.records, muted = profiler->processes.muted_events;
+
+	sideband_drain(&profiler->sideband, queue_event, profiler);
+	records = profiler->sideband.records - records;
+	muted = profiler->processes.muted_events - muted;
+	profiler->is_pressed = profiler->sideband.is_pressed && muted <= records / 2;
 }
 
 static void drain(struct profiler *profiler, uint64_t until_ns)
@@ -232,27 +282,50 @@ static void drain(struct profiler *profiler, uint64_t until_ns)
 				      .self = profiler };
 	struct deferred_sink deferred = { .sample = resolve_deferred, .self = profiler };
 
-	sideband_drain(&profiler->sideband, queue_event, profiler);
+	drain_sideband(profiler);
 	sampler_drain(&profiler->sampler, queue_sample, profiler);
 	deferred_samples_run(&profiler->deferred, profiler->round_ns, &deferred);
 	timeline_run(&profiler->timeline, until_ns, &sink);
+}
+
+/* If exits were lost, processes that are gone fill the table. */
+static uint64_t sweep_pause_ms(const struct profiler *profiler)
+{
+	if (!profiler->has_lost)
+		return SWEEP_INTERVAL_MS;
+	return profiler->processes.by_pid.len > PROCESSES_MAX / 2 ? SWEEP_FULL_MS : SWEEP_LOSS_MS;
+}
+
+static void sweep(struct profiler *profiler)
+{
+	uint64_t now_ms = profiler->round_ns / NS_PER_MS;
+
+	if (now_ms - profiler->swept_ms < sweep_pause_ms(profiler))
+		return;
+	if (profiler->has_lost)
+		log_warn("sideband records were lost", "records=%" PRIu64, profiler->lost_seen);
+	profiler->has_lost = false;
+	profiler->swept_ms = now_ms;
+	process_table_sweep(&profiler->processes);
 }
 
 void profiler_drain(struct profiler *profiler)
 {
 	uint64_t began_ns = clock_monotonic_ns();
 
+	process_table_begin_round(&profiler->processes, began_ns);
 	drain(profiler, profiler->round_ns);
 	profiler->round_ns = began_ns;
 	process_table_retire(&profiler->processes, began_ns - EXITED_KEPT_MS * NS_PER_MS);
 	process_table_scan_more(&profiler->processes, SCAN_PROCESSES_PER_ROUND);
-	rescan_after_loss(profiler);
+	note_losses(profiler);
+	sweep(profiler);
 	unwind_loader_round(&profiler->unwind);
 }
 
 uint64_t profiler_pause_ms(const struct profiler *profiler)
 {
-	return profiler->sideband.is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
+	return profiler->is_pressed ? DRAIN_PRESSED_MS : DRAIN_INTERVAL_MS;
 }
 
 /* Sampling stops before the last drain: a later tick would be counted but not stored. */
@@ -267,18 +340,8 @@ void profiler_finish(struct profiler *profiler)
 	drain(profiler, UINT64_MAX);
 }
 
-static void sweep(struct profiler *profiler)
-{
-	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
-
-	if (now_ms - profiler->swept_ms < SWEEP_INTERVAL_MS)
-		return;
-	profiler->swept_ms = now_ms;
-	process_table_sweep(&profiler->processes);
-}
-
-/* Follows CPUs that come or go. Then reads /proc, because a process may have started on a CPU
- * before its sideband ring was open. */
+/* Follows CPUs that come or go. A process may have started on a CPU before its sideband ring was
+ * open. */
 static void follow_cpus(struct profiler *profiler)
 {
 	struct arena arena = { 0 };
@@ -302,21 +365,20 @@ static void follow_cpus(struct profiler *profiler)
 		log_warn("some CPUs are not sampled", "error=\"%s\"", err.msg);
 		profiler->cpu_count = 0; /* retry at the next interval */
 	}
-	process_table_scan(&profiler->processes);
+	process_table_lost(&profiler->processes);
 }
 
-/* A long-running process maps its files once: without a scan they would never be offered again to a
- * sink that had no room. */
+/* A long-running process maps its files once: if it were not read again, they would never be
+ * offered again to a sink that had no room. */
 static void offer_again(struct profiler *profiler)
 {
 	if (executable_cache_left_out(&profiler->processes.executables))
-		process_table_scan(&profiler->processes);
+		process_table_lost(&profiler->processes);
 }
 
 void profiler_next_interval(struct profiler *profiler)
 {
 	follow_cpus(profiler);
-	sweep(profiler);
 	offer_again(profiler);
 	unwind_loader_close_unmapped(&profiler->unwind);
 	kernel_symbols_refresh(&profiler->kernel);

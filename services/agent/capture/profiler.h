@@ -47,6 +47,7 @@ struct profiler_options {
 	struct labels external;
 	const struct counts *counts;        /* as in sampler_options */
 	struct containers *containers;      /* as in collect_options */
+	struct executable_source files;     /* reads the files that processes map */
 	struct executable_sink executables; /* the upload sink; .offer NULL: unused */
 	uint64_t unwind_max_bytes; /* kernel memory of unwind tables and lists of mappings */
 	struct unwind_builder_options unwind;
@@ -68,8 +69,12 @@ struct profiler {
 	size_t cpu_count;
 	uint64_t round_ns;  /* start of the previous round */
 	bool is_ending;     /* samples are not deferred any more */
-	uint64_t lost_seen; /* number of lost sideband records when /proc was last read */
-	uint64_t scanned_ms, swept_ms;
+	bool is_pressed;    /* the next round comes soon */
+	uint64_t lost_seen; /* number of lost sideband records that are known to the process table
+			     */
+	int rounds_after_loss;
+	bool has_lost; /* since swept_ms */
+	uint64_t swept_ms;
 };
 
 /*

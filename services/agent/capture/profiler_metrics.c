@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/capture/profiler_metrics.h"
 
+#include "base/clock.h"
 #include "server/metrics/metrics.h"
 
 static const char *const shipped_fates[] = { "shipped", "not_shipped" };
@@ -23,19 +24,42 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 		 profiler_truncation_names, TRUNCATED_COUNT, counts.truncated)                     \
 	ROW(unmapped, METRIC_COUNTER, "decima_agent_samples_unmapped_total",                       \
 	    "Samples whose user leaf address is in no known mapping.", profiler->collect.unmapped) \
+	ROW(other_series, METRIC_COUNTER, "decima_agent_samples_of_other_series_total",            \
+	    "Samples with labels whose value became other, because the host or the owner of the "  \
+	    "process has made too many series in this hour.",                                      \
+	    profiler->collect.of_other_series)                                                     \
+	ROW(drained, METRIC_GAUGE, "decima_agent_drained_timestamp_seconds",                       \
+	    "When the sampling thread last read the samples of the kernel, as Unix time.",         \
+	    clock_unix_ns() / NS_PER_SECOND)                                                       \
 	ROW(ring_bytes, METRIC_GAUGE, "decima_agent_sample_ring_bytes",                            \
 	    "Size of the ring buffer of samples.", profiler->sampler.ring_bytes)                   \
 	ROW(events, METRIC_COUNTER, "decima_agent_sideband_records_total",                         \
 	    "Perf sideband records that were read.", profiler->sideband.records)                   \
 	ROW(events_lost, METRIC_COUNTER, "decima_agent_sideband_lost_total",                       \
 	    "Perf sideband records that were lost.",                                               \
-	    profiler->sideband.lost + profiler->timeline.dropped_events)                           \
+	    profiler->sideband.lost + profiler->sideband.skipped +                                 \
+		    profiler->timeline.dropped_events)                                             \
+	ROW(events_skipped, METRIC_COUNTER, "decima_agent_sideband_skipped_total",                 \
+	    "Of the lost perf sideband records, those that were skipped because they were too "    \
+	    "many in a second.",                                                                   \
+	    profiler->sideband.skipped)                                                            \
+	ROW(muted, METRIC_COUNTER, "decima_agent_sideband_muted_total",                            \
+	    "Records of mappings that were dropped because their process makes too many.",         \
+	    table->muted_events)                                                                   \
+	ROW(muted_processes, METRIC_COUNTER, "decima_agent_processes_muted_total",                 \
+	    "Processes that were muted, because they make too many mappings; their mappings are "  \
+	    "read from /proc instead.",                                                            \
+	    table->muted_processes)                                                                \
 	ROW(processes, METRIC_GAUGE, "decima_agent_processes", "Processes in the process table.",  \
 	    table->by_pid.len)                                                                     \
 	ROW(mappings, METRIC_GAUGE, "decima_agent_mappings",                                       \
 	    "Executable mappings of all processes.", process_table_mappings(table))                \
 	ROW(scanned, METRIC_COUNTER, "decima_agent_processes_scanned_total",                       \
 	    "Processes that were read from /proc.", table->scanned)                                \
+	ROW(postponed, METRIC_COUNTER, "decima_agent_process_reads_postponed_total",               \
+	    "Readings of processes from /proc that were postponed, because they took their CPU "   \
+	    "time already; the process is read when it is sampled again.",                         \
+	    table->postponed)                                                                      \
 	BY_LABEL(over_limit, "decima_agent_over_limit_total",                                      \
 		 "Processes, mappings, executables and kernel symbols that were not kept because " \
 		 "a limit was reached; and maps of processes that were read in part.",             \
@@ -65,7 +89,7 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 		 "steps: unwind tables alone, a frame pointer, or a guess.",                       \
 		 "by", collect_step_names, COLLECT_STEP_COUNT, profiler->collect.steps)            \
 	ROW(deferred, METRIC_GAUGE, "decima_agent_samples_deferred",                               \
-	    "Deferred samples: they wait for the unwind table of a file in their stack.",          \
+	    "Deferred samples: they wait for a file in their stack, or for its unwind table.",     \
 	    profiler->deferred.count)                                                              \
 	ROW(deferred_bytes, METRIC_GAUGE, "decima_agent_samples_deferred_bytes",                   \
 	    "Memory used by deferred samples.", profiler->deferred.bytes)                          \
@@ -74,8 +98,8 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 	    "with the tables that are loaded.",                                                    \
 	    profiler->deferred.rejected)                                                           \
 	BY_LABEL(deferred_ended, "decima_agent_samples_deferred_ended_total",                      \
-		 "Waits of deferred samples that ended, by reason: the table was loaded, there "   \
-		 "is no table, the wait timed out, the agent stopped.",                            \
+		 "Waits of deferred samples that ended, by reason: the file was read, the table "  \
+		 "was loaded, there is no table, the wait timed out, the agent stopped.",          \
 		 "end", deferred_end_names, DEFERRED_END_COUNT, profiler->deferred.ends)           \
 	BY_LABEL(stack_parts, "decima_agent_stack_parts_dropped_total",                            \
 		 "Continuation records of shipped stacks that were dropped, by reason; the stack " \
@@ -101,6 +125,7 @@ void profiler_metrics_count(struct profiler *profiler)
 {
 	struct profiler_counts counts = profiler_counts_get(profiler);
 
+	metric_set(&drained, (int64_t)(clock_unix_ns() / NS_PER_SECOND));
 	metric_set(&sampled, (int64_t)counts.loss_counters.sampled);
 	for (size_t i = 0; i < LOSS_IN_PROFILER_COUNT; i++)
 		metric_set_at(&lost, i, (int64_t)counts.loss_counters.lost[i]);

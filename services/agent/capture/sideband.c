@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent_limits.h"
 #include "agent/capture/sideband_internal.h"
+#include "base/clock.h"
 #include "base/heap.h"
 
 #include <errno.h>
@@ -175,13 +176,14 @@ static void report_record(struct sideband *band, str bytes, sideband_on_record *
 		on_record(self, &record);
 }
 
-static void drain_ring(struct sideband *band, struct sideband_ring *ring,
-		       sideband_on_record *on_record, void *self)
+/* Reports at most `max` records, and skips the others. Returns how many were reported. */
+static uint64_t drain_ring(struct sideband *band, struct sideband_ring *ring, uint64_t max,
+			   sideband_on_record *on_record, void *self)
 {
 	struct perf_event_mmap_page *control = ring->control;
 	const char *data = (const char *)control + band->page_bytes;
 	uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = control->data_tail;
+	uint64_t tail = control->data_tail, count = 0;
 
 	if (head - tail > band->fullest)
 		band->fullest = (size_t)(head - tail);
@@ -193,18 +195,30 @@ static void drain_ring(struct sideband *band, struct sideband_ring *ring,
 			tail = head;
 			break;
 		}
-		report_record(band, ring_bytes(band, data, tail, len), on_record, self);
+		if (count < max) {
+			report_record(band, ring_bytes(band, data, tail, len), on_record, self);
+			count++;
+		} else {
+			band->skipped++;
+		}
 		tail += len;
 	}
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
+	return count;
 }
 
 void sideband_drain(struct sideband *band, sideband_on_record *on_record, void *self)
 {
 	band->fullest = 0;
-	for (size_t i = 0; i < band->ring_count; i++)
-		drain_ring(band, &band->rings[i], on_record, self);
+	record_budget_refill(&band->budget, clock_monotonic_ns());
+	for (size_t i = 0; i < band->ring_count; i++) {
+		uint64_t share = record_budget_share(&band->budget, band->ring_count - i);
+
+		record_budget_use(&band->budget,
+				  drain_ring(band, &band->rings[i], share, on_record, self));
+	}
 	band->is_pressed =
-		band->fullest >
-		band->ring_bytes / (band->is_pressed ? PRESSED_PART * SOONER : PRESSED_PART);
+		band->budget.left &&
+		band->fullest > band->ring_bytes /
+					(band->is_pressed ? PRESSED_PART * SOONER : PRESSED_PART);
 }

@@ -11,18 +11,21 @@
  */
 #pragma once
 
+#include "agent/capture/record_budget_internal.h"
 #include "agent/process/sideband_record.h"
 
 struct sideband_ring;
 
 struct sideband {
 	uint64_t records, lost, malformed; /* cumulative; lost: by the kernel */
+	uint64_t skipped;                  /* cumulative: not read, beyond the budget */
 	bool build_ids;  /* the kernel reports build ids of mapped files (since Linux 5.12) */
 	bool is_pressed; /* set by the last drain: the rings fill fast; drain every DRAIN_PRESSED_MS
 			  */
 	/* private */
 	struct sideband_ring *rings;
 	size_t ring_count, page_bytes, ring_bytes;
+	struct record_budget budget;
 	size_t fullest; /* bytes in the fullest ring at the last drain */
 	char *scratch;  /* for a record that wraps around the end of its ring */
 };
@@ -45,7 +48,8 @@ bool sideband_follow(struct sideband *band, const uint32_t *cpus, size_t cpu_cou
 		     struct err *err) MUST_CHECK;
 
 /*
- * Calls `on_record` for each record in the rings, except records of type SIDEBAND_OTHER. Record and
- * texts are valid until the callback returns. Cannot fail: malformed and lost records are counted.
+ * Calls `on_record` for each record in the rings, except records of type SIDEBAND_OTHER and records
+ * beyond the budget. Record and texts are valid until the callback returns. Cannot fail: malformed,
+ * lost and skipped records are counted.
  */
 void sideband_drain(struct sideband *band, sideband_on_record *on_record, void *self);

@@ -19,7 +19,7 @@ static struct code_location locate(const struct mappings *mappings, uint64_t add
 		return (struct code_location){ "unmapped", address };
 	if (!mapping->executable)
 		return (struct code_location){ "anonymous", address };
-	return (struct code_location){ mapping->executable->path,
+	return (struct code_location){ executable_of(mapping->executable)->path,
 				       address - mapping->start + mapping->file_offset };
 }
 

@@ -66,6 +66,16 @@ static void unlink_file(struct executable_cache *cache, struct executable *gone)
 		index_remove(&cache->by_file, found);
 }
 
+static void unlink_claim(struct executable_cache *cache, struct executable *gone)
+{
+	struct executable **found =
+		gone ? index_find(&cache->by_claim, hash_of_file(&gone->claim), each, each == gone)
+		     : NULL;
+
+	if (found)
+		index_remove(&cache->by_claim, found);
+}
+
 /* Sets the file key of an executable. It may have had another: the file was a copy, or the same
  * file through another mount. If two executables have the same key, the later one is found. */
 static void link_file(struct executable_cache *cache, struct executable *executable,
@@ -109,6 +119,8 @@ static bool make_room(struct executable_cache *cache)
 	}
 	unlink_id(cache, oldest);
 	unlink_file(cache, oldest);
+	unlink_claim(cache, oldest);
+	executable_release(oldest->same_as);
 	forget(cache, oldest);
 	free_executable(oldest);
 	return true;
@@ -143,11 +155,11 @@ static bool is_wanted(struct executable_cache *cache, const struct executable *e
 }
 
 static void offer(struct executable_cache *cache, struct executable *executable,
-		  const struct executable_claim *claim, int fd)
+		  const struct executable_file *file)
 {
 	for (size_t i = 0; i < EXECUTABLE_SINK_COUNT; i++)
 		if (is_wanted_by(cache, i, executable) &&
-		    cache->sinks[i].offer(cache->sinks[i].self, executable, claim, fd))
+		    cache->sinks[i].offer(cache->sinks[i].self, executable, file))
 			executable->offered |= 1U << i;
 }
 
@@ -160,95 +172,51 @@ static void set_build_id(struct executable *executable, str bytes)
 		memcpy(executable->build_id, hex.ptr, hex.len);
 }
 
-static struct executable_key key_of_stat(const struct stat *stat)
+static uint64_t now_ms(void)
 {
-	return (struct executable_key){
-		.device = stat->st_dev,
-		.inode = stat->st_ino,
-		.modified_ns = clock_timespec_ns(stat->st_mtim),
-		.size = (uint64_t)stat->st_size,
-	};
+	return clock_monotonic_ns() / NS_PER_MS;
 }
 
-/* Adds a file that could not be opened, with its path and what the kernel reported. */
-static struct executable *add_unread(struct executable_cache *cache,
-				     const struct executable_claim *claim)
+bool executable_cache_request(struct executable_cache *cache, struct executable *executable,
+			      const struct executable_claim *claim)
 {
-	struct executable_key key = { .device = makedev(claim->device_major, claim->device_minor),
-				      .inode = claim->inode };
-	struct executable wanted = { 0 };
+	uint64_t now = now_ms();
 
-	set_build_id(&wanted, claim->build_id);
+	if (executable->is_requested)
+		return true;
+	if (!cache->source.request ||
+	    (executable->failed_ms && now - executable->failed_ms < EXECUTABLE_RETRY_MS))
+		return false;
+	if (!cache->source.request(cache->source.self, executable, claim)) {
+		executable->failed_ms = now;
+		return false;
+	}
+	executable->is_requested = true;
+	executable_reference(executable);
+	cache->requested++;
+	return true;
+}
 
-	struct executable *found = claim->build_id.len
-					   ? find_by_id(cache, str_from(wanted.build_id))
-					   : find_by_file(cache, &key);
+static void request_if_needed(struct executable_cache *cache, struct executable *executable,
+			      const struct executable_claim *claim)
+{
+	struct executable *file = executable_of(executable);
 
-	if (found)
-		return use(cache, found);
+	if (!file->read_ms || is_wanted(cache, file))
+		(void)executable_cache_request(cache, file, claim);
+}
+
+static struct executable *add(struct executable_cache *cache, const struct executable_claim *claim)
+{
 	if (!make_room(cache))
 		return NULL;
-	cache->unreadable++;
 
 	struct executable *fresh = heap_new(struct executable);
 
 	fresh->path = heap_str(claim->path);
-	fresh->tried_ms = clock_monotonic_ns() / NS_PER_MS;
-	memcpy(fresh->build_id, wanted.build_id, sizeof(fresh->build_id));
+	set_build_id(fresh, claim->build_id);
 	link_id(cache, fresh);
-	if (!claim->build_id.len)
-		link_file(cache, fresh, &key);
-	return use(cache, fresh);
-}
-
-/* Adds an open file. Its build id may show that it is in the cache already. */
-static struct executable *add_read(struct executable_cache *cache,
-				   const struct executable_claim *claim, int fd,
-				   const struct executable_key *key)
-{
-	struct executable *fresh = heap_new(struct executable);
-	struct err err;
-
-	cache->opened++;
-	fresh->path = heap_str(claim->path);
-	if (!executable_file_read(fresh, fd, &err))
-		fresh->build_id[0] = 0; /* mapped, but no ELF file: known by path alone */
-
-	struct executable *known = find_by_id(cache, str_from(fresh->build_id));
-
-	if (known || !make_room(cache)) {
-		if (known && !known->segment_count) {
-			known->segments = TAKE(fresh->segments);
-			known->segment_count = fresh->segment_count;
-		}
-		free_executable(fresh);
-		if (!known)
-			return NULL;
-		fresh = known;
-	} else {
-		link_id(cache, fresh);
-	}
-	link_file(cache, fresh, key);
-	offer(cache, fresh, claim, fd);
-	return use(cache, fresh);
-}
-
-static struct executable *open_and_add(struct executable_cache *cache,
-				       const struct executable_claim *claim)
-{
-	struct stat stat;
-	AUTO_FD fd = executable_file_open(claim, &stat);
-
-	if (fd < 0)
-		return add_unread(cache, claim);
-
-	struct executable_key key = key_of_stat(&stat);
-	struct executable *known = find_by_file(cache, &key);
-
-	if (!known || claim->build_id.len)
-		return add_read(cache, claim, fd, &key);
-	offer(cache, known, claim, fd);
-	return use(cache, known);
+	return fresh;
 }
 
 static struct executable *acquire_by_id(struct executable_cache *cache,
@@ -260,27 +228,135 @@ static struct executable *acquire_by_id(struct executable_cache *cache,
 
 	struct executable *known = find_by_id(cache, str_from(wanted.build_id));
 
-	if (!known || is_wanted(cache, known))
-		return open_and_add(cache, claim);
-	if (!known->segment_count) {
-		uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
+	return known ? known : add(cache, claim);
+}
 
-		if (now_ms - known->tried_ms >= EXECUTABLE_RETRY_MS) {
-			known->tried_ms = now_ms;
-			return open_and_add(cache, claim);
-		}
+/*
+ * The same device and inode are the same file while a mapping holds the inode, unless the file is
+ * written in place. So a known file is read again if it was not read lately: if it is another one,
+ * then the mappings refer to another executable.
+ */
+static bool is_fresh(const struct executable *executable)
+{
+	return executable->is_requested ||
+	       (executable->references && now_ms() - executable->read_ms < EXECUTABLE_FRESH_MS);
+}
+
+static struct executable *acquire_by_claim(struct executable_cache *cache,
+					   const struct executable_claim *claim)
+{
+	struct executable_key key = { .device = makedev(claim->device_major, claim->device_minor),
+				      .inode = claim->inode };
+	struct executable **found = index_find(&cache->by_claim, hash_of_file(&key), each,
+					       memcmp(&each->claim, &key, sizeof(key)) == 0);
+
+	if (found && is_fresh(*found))
+		return *found;
+
+	struct executable *fresh = add(cache, claim);
+
+	if (fresh && key.inode) {
+		unlink_claim(cache, found ? *found : NULL);
+		fresh->claim = key;
+		*index_at(NULL, &cache->by_claim, hash_of_file(&key), each,
+			  memcmp(&each->claim, &key, sizeof(key)) == 0) = fresh;
 	}
-	return use(cache, known);
+	return fresh;
 }
 
 struct executable *executable_acquire(struct executable_cache *cache,
 				      const struct executable_claim *claim)
 {
+	struct executable *executable;
+
 	if (str_eq(claim->path, STR("[vdso]")))
 		return use(cache, cache->vdso);
 	if (!str_starts_with(claim->path, STR("/")) || str_starts_with(claim->path, STR("//")))
 		return NULL; /* anonymous memory */
-	return claim->build_id.len ? acquire_by_id(cache, claim) : open_and_add(cache, claim);
+	executable =
+		claim->build_id.len ? acquire_by_id(cache, claim) : acquire_by_claim(cache, claim);
+	if (!executable)
+		return NULL;
+	use(cache, executable);
+	request_if_needed(cache, executable, claim);
+	return executable;
+}
+
+/* The executable that is known to be the file that was read: of the same build id, or without one
+ * of the same key. NULL: the file is new. */
+static struct executable *known_file(struct executable_cache *cache,
+				     const struct executable_reading *reading)
+{
+	return reading->build_id[0] ? find_by_id(cache, str_from(reading->build_id))
+				    : find_by_file(cache, &reading->key);
+}
+
+static void take_content(struct executable_cache *cache, struct executable *executable,
+			 struct executable_reading *reading)
+{
+	struct executable_file file = { .path = reading->path,
+					.fd = reading->fd,
+					.root = reading->root };
+
+	executable->read_ms = now_ms();
+	if (!executable->segment_count && reading->is_elf) {
+		executable->segments = TAKE(reading->segments);
+		executable->segment_count = reading->segment_count;
+	}
+	link_file(cache, executable, &reading->key);
+	offer(cache, executable, &file);
+}
+
+static void take_reading(struct executable_cache *cache, struct executable_reading *reading)
+{
+	struct executable *executable = reading->executable;
+	struct executable *known;
+
+	executable->is_requested = false;
+	cache->requested--;
+	if (reading->end != EXECUTABLE_READ) {
+		cache->unreadable++;
+		executable->failed_ms = now_ms();
+		executable_release(executable);
+		return;
+	}
+	cache->opened++;
+	known = known_file(cache, reading);
+	if (known && known != executable) {
+		executable->read_ms = now_ms();
+		executable->same_as = executable_reference(known);
+		take_content(cache, known, reading);
+	} else {
+		unlink_id(cache, executable);
+		memcpy(executable->build_id, reading->build_id, sizeof(executable->build_id));
+		link_id(cache, executable);
+		take_content(cache, executable, reading);
+	}
+	executable_release(executable);
+}
+
+void executable_reading_free(struct executable_reading *reading)
+{
+	if (reading->fd >= 0)
+		close(reading->fd);
+	if (reading->root >= 0)
+		close(reading->root);
+	free(reading->segments);
+	free(reading->path);
+	free(reading);
+}
+
+bool executable_cache_receive(struct executable_cache *cache)
+{
+	struct executable_reading *reading;
+	bool changed = false;
+
+	while (cache->source.receive && cache->source.receive(cache->source.self, &reading)) {
+		take_reading(cache, reading);
+		executable_reading_free(reading);
+		changed = true;
+	}
+	return changed;
 }
 
 struct executable *executable_cache_find(struct executable_cache *cache, str build_id)
@@ -304,8 +380,6 @@ void executable_cache_init(struct executable_cache *cache)
 void executable_cache_set_sink(struct executable_cache *cache, enum executable_sink_of of,
 			       const struct executable_sink *sink)
 {
-	struct executable_claim claim = { .path = STR("[vdso]") };
-
 	cache->sinks[of] = *sink;
 	if (!sink->offer || !cache->vdso->segment_count)
 		return;
@@ -313,7 +387,14 @@ void executable_cache_set_sink(struct executable_cache *cache, enum executable_s
 	AUTO_FD fd = executable_file_copy_vdso();
 
 	if (fd >= 0)
-		offer(cache, cache->vdso, &claim, fd);
+		offer(cache, cache->vdso,
+		      &(struct executable_file){ .path = "[vdso]", .fd = fd, .root = -1 });
+}
+
+void executable_cache_set_source(struct executable_cache *cache,
+				 const struct executable_source *source)
+{
+	cache->source = *source;
 }
 
 bool executable_cache_left_out(struct executable_cache *cache)
@@ -338,6 +419,7 @@ void executable_cache_done(struct executable_cache *cache)
 	}
 	index_done(&cache->by_id);
 	index_done(&cache->by_file);
+	index_done(&cache->by_claim);
 	if (cache->vdso) {
 		forget(cache, cache->vdso);
 		free_executable(cache->vdso);

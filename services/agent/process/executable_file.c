@@ -4,89 +4,11 @@
 #include "base/heap.h"
 #include "elf/htlhash.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/sysmacros.h>
 
-enum { PROC_PATH_MAX = 4352, VDSO_BYTES_MAX = 1 << 16 };
-
-/* The paths by which the file is tried, the most reliable first. */
-enum file_path { PATH_MAPPING, PATH_PROCESS_ROOT, PATH_PARENT_ROOT, PATH_OWN_ROOT, PATH_COUNT };
-
-static bool path_in(enum file_path which, const struct executable_claim *claim, char *to)
-{
-	int n = 0;
-
-	switch (which) {
-	case PATH_MAPPING:
-		if (!claim->end)
-			return false;
-		n = snprintf(to, PROC_PATH_MAX, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64,
-			     claim->pid, claim->start, claim->end);
-		break;
-	case PATH_PROCESS_ROOT:
-	case PATH_PARENT_ROOT:
-		n = snprintf(to, PROC_PATH_MAX, "/proc/%u/root" STR_FMT,
-			     which == PATH_PROCESS_ROOT ? claim->pid : claim->parent_pid,
-			     STR_ARG(claim->path));
-		break;
-	case PATH_OWN_ROOT:
-		n = snprintf(to, PROC_PATH_MAX, STR_FMT, STR_ARG(claim->path));
-		break;
-	case PATH_COUNT:
-		break;
-	}
-	return n > 0 && n < PROC_PATH_MAX;
-}
-
-static bool has_build_id(int fd, str build_id)
-{
-	struct elf_file elf = { 0 };
-	struct err err;
-
-	return elf_file_read(&elf, fd, &err) &&
-	       str_eq(build_id, (str){ (const char *)elf.build_id, elf.build_id_len });
-}
-
-/* True if this file is the mapped one. In an overlay file system the file has another device than
- * the mapping, so in the process's own root the device is not compared. */
-static bool is_mapped_file(enum file_path which, const struct executable_claim *claim, int fd,
-			   const struct stat *stat)
-{
-	if (!S_ISREG(stat->st_mode))
-		return false;
-	if (which == PATH_MAPPING && !claim->build_id.len)
-		return true;
-	if (claim->build_id.len)
-		return has_build_id(fd, claim->build_id);
-	if (stat->st_ino != claim->inode)
-		return false;
-	return which == PATH_PROCESS_ROOT ||
-	       stat->st_dev == makedev(claim->device_major, claim->device_minor);
-}
-
-int executable_file_open(const struct executable_claim *claim, struct stat *ret_stat)
-{
-	char path[PROC_PATH_MAX];
-	struct stat stat;
-
-	for (enum file_path which = 0; which < PATH_COUNT; which++) {
-		if (!path_in(which, claim, path))
-			continue;
-
-		/* O_NONBLOCK: the path may now be a pipe without a writer. */
-		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-		if (fd < 0 || fstat(fd, &stat) || !is_mapped_file(which, claim, fd, &stat))
-			continue;
-		*ret_stat = stat;
-		return fd_take(&fd);
-	}
-	return -1;
-}
+enum { VDSO_BYTES_MAX = 1 << 16 };
 
 static void copy_from_elf(struct executable *executable, const struct elf_file *elf)
 {

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * executable_file - finds and reads the file behind a mapping, in the root of its process.
+ * executable_file - reads the build id and the segments of a mapped file, or of the vdso.
  *
- * The process may be gone already. Then the file may still be visible in the root of its parent or
- * of the agent. A file is accepted only if it is known to be the mapped one: it has the same build
- * id, or the same device and inode. Agent thread only; the functions keep nothing.
+ * executable_file_read() parses an untrusted file: only sandboxed processes call it. The agent
+ * calls the functions for its own vdso. The functions keep nothing.
  */
 #pragma once
 
 #include "agent/process/executable.h"
-
-#include <sys/stat.h>
-
-/* Opens the mapped file; the caller closes the descriptor. Sets *ret_stat. -1, with *ret_stat
- * unchanged: the file was not found. */
-int executable_file_open(const struct executable_claim *claim, struct stat *ret_stat) MUST_CHECK;
 
 /*
  * Sets build id (as text) and segments from the open file. The segments are heap memory that

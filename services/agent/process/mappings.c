@@ -86,10 +86,24 @@ bool mappings_replaces_code(const struct mappings *mappings, const struct mappin
 		return false;
 	for (size_t i = first_after(mappings, mapping->start);
 	     i < mappings->len && mappings->items[i].start < mapping->end; i++)
-		if (mappings->items[i].executable &&
-		    mappings->items[i].executable != mapping->executable)
+		if (mappings->items[i].executable && executable_of(mappings->items[i].executable) !=
+							     executable_of(mapping->executable))
 			return true;
 	return false;
+}
+
+bool mappings_equal(const struct mappings *a, const struct mappings *b)
+{
+	if (a->len != b->len)
+		return false;
+	for (size_t i = 0; i < a->len; i++) {
+		const struct mapping *x = &a->items[i], *y = &b->items[i];
+
+		if (x->start != y->start || x->end != y->end || x->file_offset != y->file_offset ||
+		    executable_of(x->executable) != executable_of(y->executable))
+			return false;
+	}
+	return true;
 }
 
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address)

@@ -28,6 +28,9 @@ bool mappings_insert(struct mappings *mappings, struct mapping mapping);
 /* True if `mapping` has a file and overlaps a mapping of another file. Changes nothing. */
 bool mappings_replaces_code(const struct mappings *mappings, const struct mapping *mapping);
 
+/* True if both have the same files at the same addresses. */
+bool mappings_equal(const struct mappings *a, const struct mappings *b);
+
 /* The mapping that contains the address, or NULL. Valid until the next change. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint64_t address);
 

@@ -7,9 +7,12 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <signal.h>
+
+enum { MAP_RECORD_BYTES = 104 }; /* without the path */
 
 static uint64_t hash_of(uint32_t pid)
 {
@@ -69,8 +72,8 @@ static struct process *find_or_read(struct process_table *table, uint32_t pid)
 		return process;
 	process = find_or_add(table, pid);
 	if (process && table->first_scan) {
-		(void)!process_read(table, process, 0);
-		(void)!process_read_cgroup(process);
+		if (process_read(table, process, 0))
+			(void)!process_read_cgroup(process);
 	}
 	return process;
 }
@@ -100,7 +103,8 @@ void process_table_first_scan(struct process_table *table)
 
 void process_table_scan_more(struct process_table *table, size_t count)
 {
-	for (; table->first_scan && count; count--) {
+	for (; table->first_scan && count && read_budget_is_open(&table->budget, READ_SMALL);
+	     count--) {
 		uint32_t pid = next_pid(table->first_scan);
 
 		if (pid)
@@ -116,19 +120,6 @@ void process_table_expect(struct process_table *table, const struct sample_recor
 		(void)find_or_read(table, record->tgid);
 }
 
-/* Marks processes that the last scan did not find as exited: their exit events were lost. */
-static void mark_missing(struct process_table *table)
-{
-	index_for_each(&table->by_pid, at) {
-		struct process *process = *at;
-
-		if (process->exited || process->scan == table->scans)
-			continue;
-		process->exited = true;
-		process->exited_ns = clock_monotonic_ns();
-	}
-}
-
 void process_table_sweep(struct process_table *table)
 {
 	index_for_each(&table->by_pid, at) {
@@ -141,25 +132,57 @@ void process_table_sweep(struct process_table *table)
 	}
 }
 
-void process_table_scan(struct process_table *table)
+void process_table_lost(struct process_table *table)
 {
-	DIR *directory = opendir("/proc");
-	uint32_t pid;
+	table->losses++;
+}
 
-	if (!directory)
-		return;
-	end_first_scan(table);
-	table->scans++;
-	while ((pid = next_pid(directory))) {
-		struct process *process = find_or_add(table, pid);
+/* Counts the mappings that are in memory: once in an image that processes share. */
+static void count_mappings(struct process_table *table)
+{
+	table->mappings = 0;
+	table->counts++;
+	index_for_each(&table->by_pid, at) {
+		struct process_image *image = (*at)->image;
 
-		if (!process || process->exited || !process_read(table, process, 0))
+		if (!image || image->counted == table->counts)
 			continue;
-		process->scan = table->scans;
-		(void)!process_read_cgroup(process);
+		image->counted = table->counts;
+		table->mappings += image->mappings.len;
 	}
-	closedir(directory);
-	mark_missing(table);
+}
+
+static void forget_mappings(struct process_table *table, struct process *process)
+{
+	if (table->lists)
+		unwind_lists_forget(table->lists, process);
+	process_image_release(TAKE(process->image));
+	process_image_release(TAKE(process->before));
+	process->losses_seen = 0;
+}
+
+/* Drops large sets of mappings: first those of processes that were not sampled for a while. */
+static void drop_mappings(struct process_table *table, uint64_t now_ms)
+{
+	for (uint64_t idle_ms = MAPPINGS_IDLE_MS;; idle_ms = 0) {
+		count_mappings(table);
+		if (table->mappings <= MAPPINGS_ALL_MAX * 3 / 4)
+			return;
+		index_for_each(&table->by_pid, at)
+			if ((*at)->image && (*at)->image->mappings.len > MAPPINGS_FEW &&
+			    now_ms - (*at)->sampled_ms >= idle_ms)
+				forget_mappings(table, *at);
+		if (!idle_ms)
+			break;
+	}
+	count_mappings(table);
+}
+
+void process_table_begin_round(struct process_table *table, uint64_t now_ns)
+{
+	read_budget_refill(&table->budget, now_ns);
+	if (table->mappings > MAPPINGS_ALL_MAX * 3 / 4)
+		drop_mappings(table, now_ns / NS_PER_MS);
 }
 
 static void apply_fork(struct process_table *table, const struct sideband_record *record)
@@ -182,6 +205,11 @@ static void apply_fork(struct process_table *table, const struct sideband_record
 	child->parent_pid = record->parent_pid;
 	if (!parent)
 		return;
+	child->losses_seen = parent->losses_seen;
+	child->is_large = parent->is_large;
+	child->map_bytes = parent->map_bytes;
+	child->maps_since_ns = parent->maps_since_ns;
+	child->muted_until_ns = parent->muted_until_ns;
 	child->image = process_image_reference(parent->image);
 	child->cgroup = process_cgroup_reference(parent->cgroup);
 	child->exec_id = parent->exec_id;
@@ -204,10 +232,13 @@ static void apply_exec(struct process_table *table, const struct sideband_record
 	process->before = process->image;
 	process->image = process_image_new();
 	process->image->exe = is_file(record->path) ? heap_str(record->path) : NULL;
+	memcpy(process->comm, record->comm, sizeof(process->comm));
 	process->threads = 1;
 	process->exec_id++;
 	process->exec_ns = record->time_ns;
 	process->cgroup_read_ms = 0;
+	process->losses_seen = table->losses;
+	process->is_large = false;
 	if (table->lists)
 		unwind_lists_changed(table->lists, process);
 }
@@ -222,13 +253,95 @@ static void apply_exit(struct process_table *table, const struct sideband_record
 	process->exited_ns = record->time_ns;
 }
 
+/* True while the map events of the process are dropped. A muted process is read from /proc when it
+ * is sampled. */
+static bool is_muted(struct process_table *table, struct process *process, uint64_t time_ns)
+{
+	if (time_ns >= process->muted_until_ns)
+		return false;
+	table->muted_events++;
+	process->losses_seen = 0;
+	return true;
+}
+
+/* Mutes a process that makes too many mappings. The kernel reports a mapping also when code is made
+ * executable, so that a program that writes code may do it often. */
+static void count_map(struct process_table *table, struct process *process,
+		      const struct sideband_record *record)
+{
+	uint64_t time_ns = record->time_ns, now_ms = time_ns / NS_PER_MS;
+
+	if (time_ns >= process->maps_since_ns + NS_PER_SECOND) {
+		process->maps_since_ns = time_ns;
+		process->map_bytes = 0;
+	}
+	process->map_bytes += MAP_RECORD_BYTES + record->path.len;
+	if (process->map_bytes <= MAP_BYTES_PER_SECOND_MAX)
+		return;
+	process->map_bytes = 0;
+	process->muted_until_ns = time_ns + MUTED_MS * NS_PER_MS;
+	if (table->muted_until_ns < process->muted_until_ns)
+		table->muted_until_ns = process->muted_until_ns;
+	table->muted_processes++;
+	if (table->muting_logged_ms && now_ms - table->muting_logged_ms < MUTED_MS)
+		return;
+	table->muting_logged_ms = now_ms;
+	log_warn("a process makes too many mappings, they are read from /proc", "pid=%u",
+		 process->pid);
+}
+
+/* True if there is room for one more mapping of the process, and for the copy of a shared image. */
+static bool has_room(struct process_table *table, const struct process *process)
+{
+	const struct process_image *image = process->image;
+	size_t more = image && image->references > 1 ? image->mappings.len + 1 : 1;
+
+	if (table->mappings + more > MAPPINGS_ALL_MAX)
+		return false;
+	table->mappings += more;
+	return true;
+}
+
+static void add_mapping(struct process_table *table, struct process *process,
+			const struct mapping *mapping, uint64_t time_ns)
+{
+	struct process_image *image = process_image_own(&process->image);
+
+	if (mappings_replaces_code(&image->mappings, mapping)) {
+		process->is_recently_remapped = true;
+		process->remapped_ns = time_ns;
+	}
+	image->list.wanted = false;
+	if (!mappings_insert(&image->mappings, *mapping))
+		table->mappings_over_limit++;
+	if (table->lists)
+		unwind_lists_changed(table->lists, process);
+}
+
+bool process_table_takes(struct process_table *table, const struct sideband_record *record)
+{
+	if (record->type != SIDEBAND_MAP || record->time_ns >= table->muted_until_ns)
+		return true;
+
+	struct process *process = find(table, record->pid);
+
+	return !process || process->exited || !is_muted(table, process, record->time_ns);
+}
+
 static void apply_map(struct process_table *table, const struct sideband_record *record)
 {
 	struct process *process = find_or_read(table, record->pid);
 	uint64_t end;
 
-	if (!process || __builtin_add_overflow(record->address, record->length, &end))
+	if (!process || __builtin_add_overflow(record->address, record->length, &end) ||
+	    is_muted(table, process, record->time_ns))
 		return;
+	count_map(table, process, record);
+	if (!has_room(table, process)) {
+		table->mappings_over_limit++;
+		process->losses_seen = 0;
+		return;
+	}
 
 	str path = record->path;
 
@@ -246,7 +359,6 @@ static void apply_map(struct process_table *table, const struct sideband_record 
 		.device_major = record->device_major,
 		.device_minor = record->device_minor,
 	};
-	struct process_image *image = process_image_own(&process->image);
 	struct mapping mapping = {
 		.start = record->address,
 		.end = end,
@@ -254,14 +366,10 @@ static void apply_map(struct process_table *table, const struct sideband_record 
 		.executable = executable_acquire(&table->executables, &claim),
 	};
 
+	add_mapping(table, process, &mapping, record->time_ns);
 	/* The first file mapped is the program, then comes its loader. */
-	if (!image->exe && is_file(path))
-		image->exe = heap_str(path);
-	if (mappings_replaces_code(&image->mappings, &mapping)) {
-		process->is_recently_remapped = true;
-		process->remapped_ns = record->time_ns;
-	}
-	process_map(table, process, mapping);
+	if (!process->image->exe && is_file(path))
+		process->image->exe = heap_str(path);
 }
 
 void process_table_apply(struct process_table *table, const struct sideband_record *record)
@@ -296,6 +404,15 @@ static bool same_start(const struct process *process, uint64_t start_ns)
 	return true; /* known by its fork event: the first sample sets the start */
 }
 
+/* True if changes of the process may be unknown, and it was not read from /proc lately. */
+static bool is_due(const struct process_table *table, const struct process *process)
+{
+	uint64_t now_ms = table->budget.refilled_ns / NS_PER_MS;
+
+	return process->losses_seen < table->losses && !process->exited &&
+	       (!process->read_ms || now_ms - process->read_ms >= READ_AGAIN_MS);
+}
+
 /*
  * Makes sure that the entry is the process and program of the sample. If events were lost it may
  * not be; then /proc is read, and used only if it shows the same start.
@@ -310,7 +427,12 @@ static void identify(struct process_table *table, struct process *process, bool 
 		table->reused++;
 		reset(table, process);
 	}
-	if ((!same || exec_missed) && !(record->flags & SAMPLE_KERNEL_THREAD))
+	if (!same || exec_missed || !process->comm[0])
+		memcpy(process->comm, record->comm, sizeof(process->comm));
+	if (exec_missed) /* no name is better than a name of the program before */
+		forget_mappings(table, process);
+	if (!(record->flags & SAMPLE_KERNEL_THREAD) &&
+	    (!same || exec_missed || is_due(table, process)))
 		(void)!process_read(table, process, record->start_ns);
 	process->start_ns = record->start_ns;
 	if (!process->exec_id_known || exec_missed || !same) {
@@ -363,6 +485,7 @@ struct process *process_of_sample(struct process_table *table, const struct samp
 	if (!process)
 		return NULL;
 	identify(table, process, is_new, record);
+	process->sampled_ms = now_ms;
 	if (process->is_recently_remapped &&
 	    record->time_ns > process->remapped_ns + REMAPPED_MS * NS_PER_MS)
 		process->is_recently_remapped = false;
@@ -423,7 +546,8 @@ uint64_t process_table_mappings(const struct process_table *table)
 
 void process_table_init(struct process_table *table)
 {
-	*table = (struct process_table){ 0 };
+	*table = (struct process_table){ .losses = 1 };
+	read_budget_refill(&table->budget, clock_monotonic_ns());
 	executable_cache_init(&table->executables);
 }
 

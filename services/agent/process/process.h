@@ -5,14 +5,17 @@
  * The caller applies sideband events and resolves samples together in order of time. So at each
  * sample the table holds the state at that tick: fork inherits, exec begins a new image, exit only
  * marks the process, and process_table_retire() removes it when no older sample can arrive.
- * Processes that ran before the agent, and changes whose events were lost, are read from /proc. The
- * table owns its processes; a pointer to a process is valid until process_table_retire(). Agent
- * thread only.
+ * Processes that ran before the agent, and changes whose events were lost, are read from /proc:
+ * each process when it is sampled, within a budget of CPU time (read_budget_internal.h). A process
+ * that makes mappings by the thousand is muted: its map events are dropped, and it is read from
+ * /proc instead. The table owns its processes; a pointer to a process is valid until
+ * process_table_retire(). Agent thread only.
  */
 #pragma once
 
 #include "agent/process/executable.h"
 #include "agent/process/process_image.h"
+#include "agent/process/read_budget_internal.h"
 #include "agent/process/sideband_record.h"
 #include "base/map.h"
 #include "bpf/sample.h"
@@ -25,7 +28,8 @@ struct process {
 	struct process_image *before;  /* the image before the last exec; kept for a short time */
 	struct process_cgroup *cgroup; /* NULL: unknown */
 	uint64_t start_ns;             /* CLOCK_BOOTTIME; 0: unknown until the first sample */
-	uint64_t exec_id;              /* the kernel's counter of execs */
+	char comm[COMM_SIZE]; /* as of exec, or of the first sample; empty: no sample yet */
+	uint64_t exec_id;     /* the kernel's counter of execs */
 	bool exec_id_known, exited;
 	bool is_recently_remapped;     /* it mapped code over other code in the last REMAPPED_MS */
 	struct unwind_listing listing; /* written by unwind_lists.c */
@@ -36,18 +40,32 @@ struct process {
 	uint64_t exited_ns, exec_ns, remapped_ns; /* CLOCK_MONOTONIC */
 	uint64_t cgroup_id;                       /* of the sample that the cgroup was read for */
 	uint64_t cgroup_read_ms;
-	uint64_t scan; /* number of the last scan of /proc that saw the process */
+	uint64_t read_ms, sampled_ms; /* last reading of /proc, last sample; 0: none */
+	uint64_t losses_seen;         /* less than the table's: to be read when sampled */
+	uint64_t maps_since_ns;       /* begin of the second in which map_bytes are counted */
+	uint64_t muted_until_ns;      /* CLOCK_MONOTONIC; of map events */
+	uint64_t map_bytes;           /* of records of mappings */
+	bool is_large;                /* its /proc/PID/maps was longer than PROC_MAPS_SMALL_BYTES */
 };
 
 struct process_table {
 	INDEX(struct process *) by_pid; /* read only its len */
-	uint64_t scanned, over_limit, mappings_over_limit, maps_truncated, reused; /* cumulative */
+	/* cumulative: */
+	uint64_t scanned, over_limit, mappings_over_limit, maps_truncated, reused;
+	uint64_t postponed; /* readings of /proc: the budget was used up */
+	uint64_t muted_processes, muted_events;
 	struct executable_cache executables;
 	struct unwind_lists *lists; /* notified of changes of processes; NULL: unused */
 	/* private */
 	struct arena scratch;
-	uint64_t scans;
-	DIR *first_scan; /* NULL: complete */
+	struct read_budget budget;
+	uint64_t losses;         /* how often events were lost; from 1 on */
+	uint64_t muted_until_ns; /* no process is muted longer */
+	uint64_t muting_logged_ms;
+	uint64_t mappings; /* of all images, at most: without what was released since it was
+			      counted */
+	uint64_t counts;   /* how often they were counted */
+	DIR *first_scan;   /* NULL: complete */
 };
 
 /* An empty table; initialises `executables` as well. Cannot fail. The caller sets `lists`
@@ -73,9 +91,19 @@ void process_table_scan_more(struct process_table *table, size_t count);
  * read at once: it may end soon, and only its changes are known. */
 void process_table_expect(struct process_table *table, const struct sample_record *record);
 
-/* Reads all processes from /proc, after events were lost. A process that is not in
- * /proc any more is marked as exited. If /proc cannot be read, nothing changes. */
-void process_table_scan(struct process_table *table);
+/* Begins a round at now_ns (CLOCK_MONOTONIC): adds to the budget of readings, and drops the
+ * mappings of processes that are seldom sampled if all mappings are too many. */
+void process_table_begin_round(struct process_table *table, uint64_t now_ns);
+
+/*
+ * Events were lost, of processes that are not known: each process is read from /proc when it is
+ * sampled. The caller calls it again after the next round, for events that were waiting to be
+ * applied.
+ */
+void process_table_lost(struct process_table *table);
+
+/* False: a map event of a muted process, which is counted here and need not be applied. */
+bool process_table_takes(struct process_table *table, const struct sideband_record *record);
 
 /* Marks processes that do not exist any more as exited, in case the exits of their threads were
  * miscounted. Called every few minutes. */
@@ -99,7 +127,7 @@ void process_table_apply(struct process_table *table, const struct sideband_reco
 const struct mappings *process_mappings(const struct process *process, uint64_t address);
 
 /* The process of a sample at its tick. Adds the process if it is not in the table, and reads /proc
- * if events were lost. now_ms: CLOCK_MONOTONIC. NULL: the table is full. */
+ * if events were lost, as the budget allows. now_ms: CLOCK_MONOTONIC. NULL: the table is full. */
 struct process *process_of_sample(struct process_table *table, const struct sample_record *record,
 				  uint64_t now_ms);
 

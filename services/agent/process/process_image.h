@@ -16,6 +16,7 @@ struct process_image {
 	struct mappings mappings;
 	char *exe;               /* path of the program; NULL: not known yet */
 	struct unwind_list list; /* written by unwind_lists.c */
+	uint64_t counted;        /* written by process.c */
 	uint32_t references;     /* private */
 };
 

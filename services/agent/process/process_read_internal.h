@@ -10,8 +10,10 @@
 
 /*
  * Sets parent, threads, start, program and mappings. False, with nothing changed: the process is
- * gone, or start_ns is not 0 and the pid belongs to a process with another start. start_ns:
- * CLOCK_BOOTTIME; 0: any start.
+ * gone, or start_ns is not 0 and the pid belongs to a process with another start; or the budget is
+ * used up, then the process is still to be read when it is sampled. start_ns: CLOCK_BOOTTIME; 0:
+ * any start. If only the beginning of a long list of mappings was read, the process keeps the
+ * mappings that it had, and is still to be read.
  */
 bool process_read(struct process_table *table, struct process *process, uint64_t start_ns);
 
@@ -22,7 +24,3 @@ bool process_read_cgroup(struct process *process);
 /* True if start_ticks (of /proc, 10 ms each) and start_ns (of the kernel) are one moment, within
  * the resolution of a tick. */
 bool process_started_at(uint64_t start_ticks, uint64_t start_ns);
-
-/* Adds a mapping to the image of the process and takes ownership of its reference. Beyond
- * MAPPINGS_MAX the mapping is dropped and counted. Notifies the table's `lists`. */
-void process_map(struct process_table *table, struct process *process, struct mapping mapping);

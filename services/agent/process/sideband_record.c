@@ -41,10 +41,15 @@ static void read_fork_or_exit(struct reader *r, struct sideband_record *record)
 
 static void read_comm(struct reader *r, struct sideband_record *record, uint16_t misc)
 {
-	/* Each sample holds the names: only exec matters here. */
+	/* A later name is that of a thread, which each sample holds. */
 	record->type = misc & PERF_RECORD_MISC_COMM_EXEC ? SIDEBAND_EXEC : SIDEBAND_OTHER;
 	record->pid = reader_u32(r);
 	record->tid = reader_u32(r);
+
+	str comm = read_text(r);
+
+	if (comm.len)
+		memcpy(record->comm, comm.ptr, comm.len < COMM_SIZE ? comm.len : COMM_SIZE - 1);
 }
 
 static void read_build_id(struct reader *r, struct sideband_record *record)

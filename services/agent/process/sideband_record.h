@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "bpf/sample.h"
 
 enum sideband_type {
 	SIDEBAND_OTHER, /* ignored */
@@ -38,6 +39,8 @@ struct sideband_record {
 	uint32_t build_id_len; /* 0: no build id, then the file is identified by: */
 	uint32_t device_major, device_minor;
 	uint64_t inode, generation;
+
+	char comm[COMM_SIZE]; /* SIDEBAND_EXEC */
 
 	bool unregistered; /* SIDEBAND_KSYMBOL: the symbol is removed */
 	uint64_t lost;     /* SIDEBAND_LOST: number of records */

@@ -32,7 +32,8 @@ struct unwind_table {
 	uint32_t pages;
 	uint32_t requests; /* samples that wanted the table while it waits */
 	uint32_t tries;    /* failures that may not happen again */
-	bool is_needed; /* a frame lies in the file: other tables may be evicted for this table */
+	bool is_needed;  /* a frame lies in the file: other tables may be evicted for this table */
+	bool is_awaited; /* the file was requested: the table is wanted as soon as it is open */
 	uint64_t retry_ns;      /* not requested before this time */
 	uint64_t skip_until_ns; /* there was no room: until then requested only if is_needed */
 	uint64_t loaded_ns;

@@ -65,35 +65,9 @@ void unwind_files_add(struct unwind_files *files, struct executable *executable,
 	executable_set_add(&files->open, executable);
 }
 
-/* Decode a build id from hex. Empty for an htlhash. */
-static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
+void unwind_files_open_vdso(struct unwind_files *files, struct executable *executable)
 {
-	uint64_t byte;
-	size_t len = 0;
-
-	for (; len < BUILD_ID_BYTES_MAX && hex[0] && hex[1]; hex += 2) {
-		if (!str_hex_to_u64((str){ hex, 2 }, &byte))
-			return (str){ 0 };
-		to[len++] = (char)byte;
-	}
-	return (str){ to, len };
-}
-
-/* The vdso is no file of a file system, so its path leads nowhere. */
-void unwind_files_open(struct unwind_files *files, struct executable *executable,
-		       const struct unwind_mapper *mapper)
-{
-	char build_id[BUILD_ID_BYTES_MAX];
-	struct executable_claim claim = { .pid = mapper->pid,
-					  .parent_pid = mapper->parent_pid,
-					  .start = mapper->start,
-					  .end = mapper->end,
-					  .path = str_from(executable->path),
-					  .build_id = bytes_of(executable->build_id, build_id) };
-	struct stat stat;
-
-	int fd = str_eq(claim.path, STR("[vdso]")) ? executable_file_copy_vdso()
-						   : executable_file_open(&claim, &stat);
+	int fd = executable_file_copy_vdso();
 
 	if (fd >= 0)
 		unwind_files_add(files, executable, fd);

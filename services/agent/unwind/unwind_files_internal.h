@@ -30,7 +30,7 @@ struct unwind_files {
 	uint64_t opened;
 };
 
-/* A process that maps a file: a file that is not open any more is opened through it. */
+/* A process that maps a file: a file that is not open any more is requested through it. */
 struct unwind_mapper {
 	uint32_t pid, parent_pid;
 	uint64_t start, end; /* of a mapping of the file */
@@ -40,10 +40,8 @@ struct unwind_mapper {
 /* Adds an open file, which must not be in `files`, and takes ownership of the descriptor. */
 void unwind_files_add(struct unwind_files *files, struct executable *executable, int fd);
 
-/* Opens a file through a process that maps it, and adds it. If the file cannot be opened, nothing
- * changes. */
-void unwind_files_open(struct unwind_files *files, struct executable *executable,
-		       const struct unwind_mapper *mapper);
+/* Adds a copy of the vdso; `executable` is the vdso's. */
+void unwind_files_open_vdso(struct unwind_files *files, struct executable *executable);
 
 /*
  * Removes a file and returns its descriptor, which the caller owns then. -1: the file is not open.

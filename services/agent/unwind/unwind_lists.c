@@ -19,7 +19,7 @@ void unwind_lists_init(struct unwind_lists *lists, struct unwind_store *store)
  */
 static uint64_t bias_of(const struct mapping *mapping)
 {
-	const struct executable *executable = mapping->executable;
+	const struct executable *executable = executable_of(mapping->executable);
 	uint64_t begin = mapping->file_offset;
 	uint64_t end = begin + (mapping->end - mapping->start);
 
@@ -41,6 +41,8 @@ static bool is_generated(const struct executable *executable)
 
 static uint32_t flags_of(const struct executable *executable)
 {
+	if (executable && executable_is_pending(executable))
+		return UNWIND_MAPPING_AWAITED;
 	if (is_generated(executable))
 		return UNWIND_MAPPING_ANONYMOUS;
 	return unwind_table_is_pending(&executable->unwind) ? UNWIND_MAPPING_AWAITED : 0;
@@ -53,7 +55,7 @@ static uint32_t table_of(const struct executable *executable)
 
 static struct unwind_mapping make(const struct mapping *mapping)
 {
-	const struct executable *executable = mapping->executable;
+	const struct executable *executable = executable_of(mapping->executable);
 
 	return (struct unwind_mapping){
 		.start = mapping->start,

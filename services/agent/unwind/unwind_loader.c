@@ -95,8 +95,10 @@ static void want_table(struct unwind_loader *loader, const struct process *proce
 					.end = mapping->end,
 					.is_needed = is_needed };
 
-	if (mapping->executable && mapping->executable->unwind.state != UNWIND_TABLE_LOADED)
-		unwind_tables_want(&loader->tables, mapping->executable, &mapper, now_ns);
+	struct executable *executable = executable_of(mapping->executable);
+
+	if (executable && executable->unwind.state != UNWIND_TABLE_LOADED)
+		unwind_tables_want(&loader->tables, executable, &mapper, now_ns);
 }
 
 /* Request the tables of all mappings at the first sample; one by one, each would delay the next. */
@@ -146,10 +148,14 @@ const struct executable *unwind_loader_pending_executable(struct unwind_loader *
 	const struct mappings *mappings = process_mappings(process, leaf);
 	const struct mapping *mapping = mappings ? mappings_find(mappings, address) : NULL;
 
-	if (!loader->processes || !mapping || !mapping->executable)
+	const struct executable *executable = mapping ? executable_of(mapping->executable) : NULL;
+
+	if (!loader->processes || !executable)
 		return NULL;
 	want_table(loader, process, mapping, true, now_ns);
-	return unwind_table_is_pending(&mapping->executable->unwind) ? mapping->executable : NULL;
+	return executable_is_pending(executable) || unwind_table_is_pending(&executable->unwind)
+		       ? executable
+		       : NULL;
 }
 
 /*
@@ -173,6 +179,8 @@ void unwind_loader_round(struct unwind_loader *loader)
 
 	if (!loader->processes)
 		return;
+	if (executable_cache_receive(&loader->processes->executables))
+		loader->tables.changed = true;
 	unwind_store_round(&loader->store);
 	unwind_slots_round(&loader->lists.slots);
 	unwind_tables_round(&loader->tables, now_ns);

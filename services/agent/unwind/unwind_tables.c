@@ -29,21 +29,32 @@ void unwind_tables_init(struct unwind_tables *tables, struct unwind_store *store
 					  .source = *source };
 }
 
+static void add_wanted(struct unwind_tables *tables, struct executable *executable)
+{
+	struct unwind_table *table = &executable->unwind;
+
+	table->state = UNWIND_TABLE_WANTED;
+	table->is_awaited = false;
+	tables->changed = true;
+	executable_set_add(&tables->wanted, executable);
+}
+
 static bool sink_offer(void *self, struct executable *executable,
-		       const struct executable_claim *claim, int fd)
+		       const struct executable_file *file)
 {
 	struct unwind_tables *tables = self;
 	struct unwind_table *table = &executable->unwind;
 
-	(void)claim;
 	if (table->has_file || (table->state != UNWIND_TABLE_NONE))
 		return true;
 
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
 
 	if (copy < 0)
 		return false;
 	unwind_files_add(&tables->files, executable, copy);
+	if (table->is_awaited)
+		add_wanted(tables, executable);
 	return true;
 }
 
@@ -90,6 +101,42 @@ struct executable_sink unwind_tables_sink(struct unwind_tables *tables)
 					 .self = tables };
 }
 
+/* Decode a build id from hex. Empty for an htlhash. */
+static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
+{
+	uint64_t byte;
+	size_t len = 0;
+
+	for (; len < BUILD_ID_BYTES_MAX && hex[0] && hex[1]; hex += 2) {
+		if (!str_hex_to_u64((str){ hex, 2 }, &byte))
+			return (str){ 0 };
+		to[len++] = (char)byte;
+	}
+	return (str){ to, len };
+}
+
+/* Requests the file through a process that maps it. False: it is open, or cannot be requested. */
+static bool request_file(struct unwind_tables *tables, struct executable *executable,
+			 const struct unwind_mapper *mapper)
+{
+	char build_id[BUILD_ID_BYTES_MAX];
+	const struct executable_claim claim = { .pid = mapper->pid,
+						.parent_pid = mapper->parent_pid,
+						.start = mapper->start,
+						.end = mapper->end,
+						.path = str_from(executable->path),
+						.build_id =
+							bytes_of(executable->build_id, build_id) };
+
+	/* The vdso is no file of a file system, so its path leads nowhere. */
+	if (str_eq(claim.path, STR("[vdso]"))) {
+		unwind_files_open_vdso(&tables->files, executable);
+		return false;
+	}
+	executable_offer_again(executable, EXECUTABLE_SINK_UNWIND);
+	return executable_cache_request(tables->executables, executable, &claim);
+}
+
 void unwind_tables_want(struct unwind_tables *tables, struct executable *executable,
 			const struct unwind_mapper *mapper, uint64_t now_ns)
 {
@@ -98,16 +145,19 @@ void unwind_tables_want(struct unwind_tables *tables, struct executable *executa
 	table->requests++;
 	table->is_needed = table->is_needed || mapper->is_needed;
 	if (table->state != UNWIND_TABLE_NONE || now_ns < table->retry_ns ||
-	    (!mapper->is_needed && now_ns < table->skip_until_ns) || !executable->build_id[0] ||
-	    !executable->segment_count)
+	    (!mapper->is_needed && now_ns < table->skip_until_ns))
 		return;
-	if (!table->has_file)
-		unwind_files_open(&tables->files, executable, mapper);
-	table->state = UNWIND_TABLE_WANTED;
-	tables->changed = true;
-	table->requests = 1;
-	table->is_needed = mapper->is_needed;
-	executable_set_add(&tables->wanted, executable);
+	if (!table->is_awaited) {
+		table->requests = 1;
+		table->is_needed = mapper->is_needed;
+	}
+	if (!table->has_file && !table->is_awaited)
+		table->is_awaited = request_file(tables, executable, mapper);
+	if (table->is_awaited && executable->is_requested)
+		return;
+	table->is_awaited = false;
+	if (executable->segment_count && executable->build_id[0])
+		add_wanted(tables, executable); /* without a file: from the cache on disk */
 }
 
 static bool is_more_urgent(const struct unwind_table *a, const struct unwind_table *b)

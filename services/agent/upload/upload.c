@@ -388,9 +388,9 @@ bool upload_has_plenty(const struct debug_upload *upload)
 	return upload->running && upload->queue.count < UPLOADS_WAITING_MAX / 2;
 }
 
-bool upload_offer(struct debug_upload *upload, const struct upload_file *file, int fd)
+bool upload_offer(struct debug_upload *upload, const struct upload_file *file)
 {
-	return upload_has_room(upload) && upload_queue_offer(&upload->queue, file, fd);
+	return upload_has_room(upload) && upload_queue_offer(&upload->queue, file);
 }
 
 void upload_stop(struct debug_upload *upload)

@@ -12,8 +12,8 @@
  * meanwhile.
  *
  *     upload_start(&upload, &options, &err)
- *     upload_offer(&upload, &(struct upload_file){ .build_id = id, .path = path, .pids = { pid,
- * parent } }, fd)
+ *     upload_offer(&upload, &(struct upload_file){ .build_id = id, .path = path, .fd = fd,
+ *                                                  .root = -1 })
  */
 #pragma once
 
@@ -64,10 +64,10 @@ bool upload_has_room(const struct debug_upload *upload);
 bool upload_has_plenty(const struct debug_upload *upload);
 
 /*
- * For the sampling thread; never waits. Copies `file` and duplicates the descriptor, which stays
- * the caller's. False: uploads are off, the queue is full, or the descriptor cannot be duplicated;
- * offer the file again later.
+ * For the sampling thread; never waits. Copies `file` and duplicates its descriptors, which stay
+ * the caller's. False: uploads are off, the queue is full, or the file cannot be duplicated; offer
+ * the file again later.
  */
-bool upload_offer(struct debug_upload *upload, const struct upload_file *file, int fd) MUST_CHECK;
+bool upload_offer(struct debug_upload *upload, const struct upload_file *file) MUST_CHECK;
 
 extern struct metric *const upload_metrics[];

@@ -5,9 +5,9 @@
 #include "base/heap.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 void upload_queue_init(struct upload_queue *queue)
 {
@@ -38,40 +38,17 @@ void upload_job_close(struct upload_queue *queue, struct upload_job *job)
 	atomic_fetch_sub(&queue->count, 1);
 }
 
-/*
- * Open the root directory of the process, if it is not our own: that of a container or a chroot.
- * If the process has ended, its parent most likely has the same root. -1: the root is our own, or
- * both processes have ended.
- */
-static int open_root(const uint32_t pids[2])
-{
-	struct stat own, its;
-	char path[32];
-
-	for (size_t i = 0; i < 2; i++) {
-		if (!pids[i])
-			continue;
-		snprintf(path, sizeof(path), "/proc/%u/root/", pids[i]);
-		if (stat(path, &its) != 0)
-			continue;
-		if (stat("/", &own) == 0 && own.st_dev == its.st_dev && own.st_ino == its.st_ino)
-			return -1;
-		return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	}
-	return -1;
-}
-
-bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file, int fd)
+bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file)
 {
 	atomic_fetch_add(&queue->count, 1); /* by the sampling thread only */
 
-	str path = { file->path.ptr, file->path.len < PATH_MAX ? file->path.len : PATH_MAX - 1 };
-	struct upload_job *job = heap_zeroed(1, sizeof(*job) + path.len + 1);
+	size_t len = strnlen(file->path, PATH_MAX - 1);
+	struct upload_job *job = heap_zeroed(1, sizeof(*job) + len + 1);
 
 	snprintf(job->build_id, sizeof(job->build_id), "%s", file->build_id);
-	memcpy(job->path, path.ptr, path.len);
-	job->fds[0] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	job->fds[1] = open_root(file->pids);
+	memcpy(job->path, file->path, len);
+	job->fds[0] = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	job->fds[1] = file->root < 0 ? -1 : fcntl(file->root, F_DUPFD_CLOEXEC, 0);
 	if (job->fds[0] >= 0 && queue_push(&queue->offered, job))
 		return true;
 	upload_job_close(queue, job);

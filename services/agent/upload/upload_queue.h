@@ -15,8 +15,8 @@
 /* A file to be uploaded; texts are borrowed during the call. */
 struct upload_file {
 	const char *build_id;
-	str path;         /* as the process sees it */
-	uint32_t pids[2]; /* the process and its parent, to find its root directory; 0: unknown */
+	const char *path; /* as the process sees it */
+	int fd, root;     /* the file; the root directory of its process, -1: our own */
 };
 
 struct upload_job {
@@ -46,11 +46,10 @@ void upload_queue_close(struct upload_queue *queue);
 void upload_queue_done(struct upload_queue *queue);
 
 /*
- * Adds a file. Never waits. Copies `file` and duplicates the descriptor; `fd` stays the caller's.
- * False: the queue is full or closed, or the descriptor cannot be duplicated. Sampling thread only.
+ * Adds a file. Never waits. Copies `file` and duplicates its descriptors, which stay the caller's.
+ * False: the queue is full or closed, or the file cannot be duplicated. Sampling thread only.
  */
-bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file,
-			int fd) MUST_CHECK;
+bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file) MUST_CHECK;
 
 /* Moves offered files to the end of the list. Waits at most wait_ms for the first file. Uploading
  * thread only. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/agent_limits.h"
 #include "agent/capture/collect.h"
 #include "profile/profile_type.h"
 #include "support/test.h"
@@ -252,6 +253,88 @@ static void a_sample_has_the_labels_of_its_cgroup_and_of_the_host(void **state)
 	tear_down(&fixture);
 }
 
+static void renaming_makes_no_series(void **state)
+{
+	static const uint64_t user[] = { 0x1010 };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	memcpy(fixture.process.comm, "started", sizeof("started"));
+	tick(&fixture, &fixture.process, user, 1); /* its comm is "burn" now */
+
+	assert_true(str_eq(labels_get(fixture.collect.set.series.items[0].labels, STR("comm")),
+			   STR("started")));
+	tear_down(&fixture);
+}
+
+/* One sample of each of `count` processes with names of their own. */
+static void tick_names(struct fixture *fixture, size_t count)
+{
+	static const uint64_t user[] = { 0x1010 };
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(fixture->process.comm, COMM_SIZE, "name-%d", (int)i);
+		tick(fixture, &fixture->process, user, 1);
+	}
+}
+
+static void beyond_the_limit_of_its_unit_names_become_other(void **state)
+{
+	struct process_cgroup cgroup = { .names = { .path = STR("/system.slice/ssh.service"),
+						    .unit = STR("ssh.service") } };
+	struct process_cgroup victim = { .names = { .path = STR("/system.slice/db.service"),
+						    .unit = STR("db.service") } };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	fixture.process.cgroup = &cgroup;
+	tick_names(&fixture, SERIES_OF_OWNER_MAX + 10);
+
+	const struct sample_set *set = &fixture.collect.set;
+	struct labels labels = set->series.items[SERIES_OF_OWNER_MAX].labels;
+
+	assert_int_equal(set->series.len, SERIES_OF_OWNER_MAX + 1);
+	assert_int_equal(fixture.collect.of_other_series, 10);
+	assert_true(str_eq(labels_get(labels, STR("comm")), STR("other")));
+	assert_true(str_eq(labels_get(labels, STR("exe")), STR("other")));
+	assert_true(str_eq(labels_get(labels, STR("cgroup")), STR("other")));
+	assert_true(str_eq(labels_get(labels, STR("unit")), STR("ssh.service")));
+	assert_true(str_eq(labels_get(labels, STR("node")), STR("host-1")));
+
+	fixture.process.cgroup = &victim;
+	tick_names(&fixture, 1);
+	labels = set->series.items[set->series.len - 1].labels;
+	assert_true(str_eq(labels_get(labels, STR("comm")), STR("name-0")));
+	assert_int_equal(fixture.collect.of_other_series, 10);
+	tear_down(&fixture);
+}
+
+static void beyond_the_limit_of_units_the_unit_becomes_other(void **state)
+{
+	char unit[24];
+	struct process_cgroup cgroup = { .names = { .path = STR("/") } };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	fixture.process.cgroup = &cgroup;
+	for (size_t i = 0; i <= SERIES_OWNERS_MAX; i++) {
+		int len = snprintf(unit, sizeof(unit), "run-%d.service", (int)i);
+
+		cgroup.names.unit = (str){ unit, (size_t)len };
+		tick_names(&fixture, 1);
+	}
+
+	struct labels labels = fixture.collect.set.series.items[SERIES_OWNERS_MAX].labels;
+
+	assert_true(str_eq(labels_get(labels, STR("unit")), STR("other")));
+	assert_true(str_eq(labels_get(labels, STR("comm")), STR("other")));
+	assert_int_equal(fixture.collect.of_other_series, 1);
+	tear_down(&fixture);
+}
+
 static void counts_user_stacks_by_their_least_certain_step(void **state)
 {
 	static const struct {
@@ -289,4 +372,6 @@ RUN_TESTS(TEST(a_sample_has_its_process_time_and_value),
 	  TEST(equal_ticks_share_all_but_the_sample),
 	  TEST(kernel_frames_are_at_the_leaf_with_their_names),
 	  TEST(a_sample_has_the_labels_of_its_cgroup_and_of_the_host),
+	  TEST(renaming_makes_no_series), TEST(beyond_the_limit_of_its_unit_names_become_other),
+	  TEST(beyond_the_limit_of_units_the_unit_becomes_other),
 	  TEST(counts_user_stacks_by_their_least_certain_step))

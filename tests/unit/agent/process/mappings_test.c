@@ -137,5 +137,31 @@ static void detects_code_that_replaces_code_of_another_file(void **state)
 	mappings_done(&mappings);
 }
 
+static void equal_are_the_same_files_at_the_same_addresses(void **state)
+{
+	static const struct {
+		uint64_t start, end, offset;
+		int file;
+		bool is_equal;
+	} rows[] = {
+		{ 0x1000, 0x2000, 0, 0, true },  { 0x1001, 0x2000, 0, 0, false },
+		{ 0x1000, 0x2001, 0, 0, false }, { 0x1000, 0x2000, 0x1000, 0, false },
+		{ 0x1000, 0x2000, 0, 1, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct mappings a = { 0 }, b = { 0 };
+
+		insert(&a, 0x1000, 0x2000, 0, 0);
+		assert_false(mappings_equal(&a, &b));
+		insert(&b, rows[i].start, rows[i].end, rows[i].offset, rows[i].file);
+		assert_int_equal(mappings_equal(&a, &b), rows[i].is_equal);
+		mappings_done(&a);
+		mappings_done(&b);
+	}
+}
+
 RUN_TESTS(TEST(replaces_what_a_new_mapping_covers), TEST(copies_hold_references_of_their_own),
-	  TEST(detects_code_that_replaces_code_of_another_file), TEST(is_bounded))
+	  TEST(detects_code_that_replaces_code_of_another_file), TEST(is_bounded),
+	  TEST(equal_are_the_same_files_at_the_same_addresses))

@@ -6,17 +6,28 @@
 #include "agent/agent_limits.h"
 #include "agent/process/proc_internal.h"
 #include "agent/process/process.h"
+#include "base/clock.h"
 #include "support/test.h"
+
+#include <sys/mman.h>
 
 enum { PARENT = 0x7ffffff0, CHILD = 0x7ffffff1 }; /* beyond any pid_max */
 
 static struct process_table table;
+static uint64_t began_ns;
 
 static int begin(void **state)
 {
 	(void)state;
 	process_table_init(&table);
+	began_ns = table.budget.refilled_ns;
 	return 0;
+}
+
+/* A time of the clock of rounds and events, later than the table's begin. */
+static uint64_t second(uint64_t i)
+{
+	return began_ns + i * NS_PER_SECOND;
 }
 
 static int end(void **state)
@@ -207,14 +218,226 @@ static void an_exec_without_event_is_detected_by_its_count(void **state)
 	assert_int_equal(table.scanned, 2);
 }
 
-static void a_scan_finds_this_process_and_ends_missing_ones(void **state)
+static void after_a_loss_only_a_sampled_process_is_read_again(void **state)
+{
+	(void)state;
+	const struct process *self = sampled_self(3);
+	uint64_t here = (uint64_t)(uintptr_t)after_a_loss_only_a_sampled_process_is_read_again;
+
+	maps(self->pid, here & ~0xfffULL, "/lib/other.so");
+	assert_string_equal(path_at(self, here), "/lib/other.so");
+	process_table_begin_round(&table, second(1));
+	process_table_lost(&table);
+	assert_int_equal(table.scanned, 1);
+	sampled_self(3);
+
+	assert_int_equal(table.scanned, 2);
+	assert_true(str_ends_with(str_from(path_at(self, here)), STR("process_test")));
+	sampled_self(3);
+	assert_int_equal(table.scanned, 2);
+}
+
+static void while_events_are_lost_a_process_is_read_once_a_second(void **state)
+{
+	(void)state;
+	sampled_self(3);
+	for (uint64_t i = 1; i <= 8; i++) {
+		process_table_begin_round(&table, second(1) + i * 250 * NS_PER_MS);
+		process_table_lost(&table);
+		sampled_self(3);
+	}
+	assert_int_equal(table.scanned, 3);
+}
+
+static bool request(void *self, struct executable *executable, const struct executable_claim *claim)
+{
+	(void)self;
+	(void)executable;
+	(void)claim;
+	return true;
+}
+
+static void a_read_that_changes_nothing_keeps_the_image(void **state)
+{
+	struct executable_source source = { .request = request };
+
+	(void)state;
+	executable_cache_set_source(&table.executables, &source);
+	const struct process *self = sampled_self(3);
+	const struct process_image *image = self->image;
+
+	process_table_begin_round(&table, second(1));
+	process_table_lost(&table);
+	sampled_self(3);
+
+	assert_int_equal(table.scanned, 2);
+	assert_ptr_equal(self->image, image);
+}
+
+static void without_budget_a_process_is_read_later(void **state)
+{
+	(void)state;
+	table.budget.left_ns[READ_SMALL] = -1;
+	assert_null(sampled_self(3)->image);
+	assert_int_equal(table.scanned, 0);
+	assert_int_equal(table.postponed, 1);
+
+	process_table_begin_round(&table, second(1));
+	assert_non_null(sampled_self(3)->image);
+	assert_int_equal(table.scanned, 1);
+}
+
+static void a_missed_exec_without_budget_leaves_no_names_of_the_program_before(void **state)
+{
+	(void)state;
+	assert_non_null(sampled_self(3)->image);
+	table.budget.left_ns[READ_SMALL] = -1;
+	assert_null(sampled_self(4)->image);
+}
+
+static void a_process_with_many_mappings_is_read_in_the_time_for_large_ones(void **state)
+{
+	enum { MANY = PROC_MAPS_SMALL_BYTES / 32 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *memory = mmap(NULL, MANY * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	for (size_t i = 0; i < MANY; i += 2) /* neighbours differ, so that each is a mapping */
+		assert_int_equal(mprotect(memory + i * page, page, PROT_READ | PROT_WRITE), 0);
+
+	table.budget.left_ns[READ_LARGE] = -1;
+	const struct process *self = sampled_self(3);
+	uint64_t here = (uint64_t)(uintptr_t)
+		a_process_with_many_mappings_is_read_in_the_time_for_large_ones;
+
+	assert_true(self->is_large);
+	assert_int_equal(table.postponed, 1);
+	table.budget.left_ns[READ_LARGE] = 1;
+	process_table_begin_round(&table, second(2));
+	sampled_self(3);
+
+	assert_true(self->is_large);
+	assert_int_equal(self->losses_seen, table.losses);
+	assert_true(str_ends_with(str_from(path_at(self, here)), STR("process_test")));
+	assert_true(table.budget.left_ns[READ_LARGE] < (int64_t)(PROC_LARGE_BURST_MS * NS_PER_MS));
+	munmap(memory, MANY * page);
+}
+
+static bool maps_at(uint32_t pid, uint64_t time_ns, uint64_t address)
+{
+	struct sideband_record record = { .type = SIDEBAND_MAP,
+					  .pid = pid,
+					  .time_ns = time_ns,
+					  .address = address,
+					  .length = 0x1000,
+					  .path = STR("//anon") };
+	bool takes = process_table_takes(&table, &record);
+
+	if (takes)
+		process_table_apply(&table, &record);
+	return takes;
+}
+
+static uint64_t map_until_muted(uint32_t pid, uint64_t time_ns)
+{
+	uint64_t i = 0;
+
+	while (i < MAP_BYTES_PER_SECOND_MAX && maps_at(pid, time_ns, i * 0x1000))
+		i++;
+	return i;
+}
+
+static struct process *sampled_as(uint32_t pid, const char *comm)
+{
+	struct sample_record record = { .tgid = pid, .start_ns = 5, .exec_id = 1 };
+
+	memcpy(record.comm, comm, strlen(comm));
+	return process_of_sample(&table, &record, 1000);
+}
+
+static void a_process_keeps_the_name_of_its_first_sample(void **state)
 {
 	(void)state;
 	forks(1, PARENT, PARENT);
-	process_table_scan(&table);
-	assert_non_null(sampled_self(1)->image->exe);
-	process_table_retire(&table, UINT64_MAX);
-	assert_null(sampled(PARENT, 5, 1)->image);
+	assert_string_equal(sampled_as(PARENT, "first")->comm, "first");
+	assert_string_equal(sampled_as(PARENT, "renamed")->comm, "first");
+	forks(PARENT, CHILD, CHILD);
+	assert_string_equal(sampled_as(CHILD, "worker")->comm, "worker");
+}
+
+static void an_exec_gives_a_process_its_name(void **state)
+{
+	(void)state;
+	forks(1, PARENT, PARENT);
+	(void)sampled_as(PARENT, "before");
+	process_table_apply(&table, &(struct sideband_record){
+					    .type = SIDEBAND_EXEC, .pid = PARENT, .comm = "new" });
+	assert_string_equal(sampled_as(PARENT, "renamed")->comm, "new");
+}
+
+static void a_process_that_maps_by_the_thousand_is_muted_and_read_instead(void **state)
+{
+	(void)state;
+	uint64_t count = map_until_muted(PARENT, second(1));
+
+	assert_in_range(count, 1000, 4000);
+	assert_int_equal(table.muted_processes, 1);
+	assert_int_equal(table.muted_events, 1);
+	assert_true(maps_at(CHILD, second(1), 0)); /* not the others */
+	(void)sampled(PARENT, 5, 1);
+	assert_int_equal(table.scanned, 1);
+	assert_false(maps_at(PARENT, second(1) + MUTED_MS * NS_PER_MS - 1, 0));
+	assert_true(maps_at(PARENT, second(1) + MUTED_MS * NS_PER_MS, 0));
+	assert_int_equal(table.muted_processes, 1);
+}
+
+static void a_process_that_maps_a_thousand_in_two_seconds_is_not_muted(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 2000; i++)
+		assert_true(maps_at(PARENT, second(1) + i * NS_PER_MS, i * 0x1000));
+	assert_int_equal(table.muted_processes, 0);
+}
+
+static void a_child_is_muted_with_its_parent(void **state)
+{
+	(void)state;
+	(void)map_until_muted(PARENT, second(1));
+	forks(PARENT, CHILD, CHILD);
+	assert_false(maps_at(CHILD, second(1), 0));
+}
+
+static void all_mappings_together_are_bounded(void **state)
+{
+	enum { OF_EACH = 4096 };
+
+	(void)state;
+	for (uint32_t pid = 0; pid < 2 * MAPPINGS_ALL_MAX / OF_EACH; pid++)
+		for (uint64_t i = 0; i < OF_EACH; i++)
+			(void)maps_at(CHILD - pid, second(1 + i / 1000), i * 0x1000);
+	assert_in_range(process_table_mappings(&table), MAPPINGS_ALL_MAX / 2, MAPPINGS_ALL_MAX);
+	assert_true(table.mappings_over_limit >= MAPPINGS_ALL_MAX / 2);
+
+	(void)sampled(CHILD, 5, 1);
+	process_table_begin_round(&table, second(20));
+	assert_int_equal(process_table_mappings(&table), 0);
+}
+
+static void copies_of_a_large_image_are_bounded(void **state)
+{
+	enum { OF_EACH = 1024, CHILDREN = 2 * MAPPINGS_ALL_MAX / OF_EACH };
+
+	(void)state;
+	for (uint64_t i = 0; i < OF_EACH; i++)
+		(void)maps_at(PARENT, second(1), i * 0x1000);
+	for (uint32_t i = 1; i <= CHILDREN; i++) {
+		forks(PARENT, PARENT - i, PARENT - i);
+		(void)maps_at(PARENT - i, second(3), OF_EACH * 0x1000);
+	}
+	assert_in_range(process_table_mappings(&table), MAPPINGS_ALL_MAX / 2,
+			MAPPINGS_ALL_MAX + CHILDREN * OF_EACH);
+	assert_true(table.mappings_over_limit >= CHILDREN / 3);
 }
 
 static void before_the_first_scan_reaches_a_process_its_child_inherits_from_it(void **state)
@@ -249,8 +472,10 @@ static void the_first_scan_reads_each_process_once_in_pieces(void **state)
 	(void)sampled_self(1);
 	process_table_scan_more(&table, 1);
 	assert_in_range(table.by_pid.len, 1, 2);
-	process_table_scan_more(&table, SIZE_MAX);
-	assert_null(table.first_scan);
+	for (uint64_t i = 1; table.first_scan; i++) {
+		process_table_begin_round(&table, second(i));
+		process_table_scan_more(&table, SIZE_MAX);
+	}
 	assert_int_equal(table.scanned, table.by_pid.len);
 }
 
@@ -316,7 +541,19 @@ int main(void)
 		IN_A_TABLE(a_reused_pid_is_recognized_by_its_start),
 		IN_A_TABLE(a_process_without_events_is_read_from_proc),
 		IN_A_TABLE(an_exec_without_event_is_detected_by_its_count),
-		IN_A_TABLE(a_scan_finds_this_process_and_ends_missing_ones),
+		IN_A_TABLE(after_a_loss_only_a_sampled_process_is_read_again),
+		IN_A_TABLE(while_events_are_lost_a_process_is_read_once_a_second),
+		IN_A_TABLE(a_read_that_changes_nothing_keeps_the_image),
+		IN_A_TABLE(without_budget_a_process_is_read_later),
+		IN_A_TABLE(a_missed_exec_without_budget_leaves_no_names_of_the_program_before),
+		IN_A_TABLE(a_process_with_many_mappings_is_read_in_the_time_for_large_ones),
+		IN_A_TABLE(a_process_keeps_the_name_of_its_first_sample),
+		IN_A_TABLE(an_exec_gives_a_process_its_name),
+		IN_A_TABLE(a_process_that_maps_by_the_thousand_is_muted_and_read_instead),
+		IN_A_TABLE(a_process_that_maps_a_thousand_in_two_seconds_is_not_muted),
+		IN_A_TABLE(a_child_is_muted_with_its_parent),
+		IN_A_TABLE(all_mappings_together_are_bounded),
+		IN_A_TABLE(copies_of_a_large_image_are_bounded),
 		IN_A_TABLE(before_the_first_scan_reaches_a_process_its_child_inherits_from_it),
 		IN_A_TABLE(before_the_first_scan_reaches_a_process_a_mapping_is_not_its_only_one),
 		IN_A_TABLE(the_first_scan_reads_each_process_once_in_pieces),

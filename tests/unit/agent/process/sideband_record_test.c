@@ -79,12 +79,27 @@ static void distinguishes_an_exec_from_a_change_of_name(void **state)
 	buf_u32(&body, 100);
 	buf_u32(&body, 100);
 	buf_str(&body, (str){ "sh\0\0\0\0\0\0", 8 });
-	assert_int_equal(
-		read_ok(record_of(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, buf_bytes(&body)))
-			.type,
-		SIDEBAND_EXEC);
+
+	struct sideband_record exec =
+		read_ok(record_of(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, buf_bytes(&body)));
+
+	assert_int_equal(exec.type, SIDEBAND_EXEC);
+	assert_string_equal(exec.comm, "sh");
 	assert_int_equal(read_ok(record_of(PERF_RECORD_COMM, 0, buf_bytes(&body))).type,
 			 SIDEBAND_OTHER);
+}
+
+static void truncates_a_name_that_is_longer_than_the_kernels(void **state)
+{
+	struct buf body = { .arena = &arena };
+
+	(void)state;
+	buf_u64(&body, 0);
+	buf_str(&body, STR("abcdefghijklmnopqrstuvwx"));
+	assert_string_equal(
+		read_ok(record_of(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, buf_bytes(&body)))
+			.comm,
+		"abcdefghijklmno");
 }
 
 static void reads_a_mapping_with_its_build_id(void **state)
@@ -186,6 +201,7 @@ static void rejects_every_truncated_record(void **state)
 }
 
 RUN_TESTS(TEST(reads_forks_and_exits), TEST(distinguishes_an_exec_from_a_change_of_name),
+	  TEST(truncates_a_name_that_is_longer_than_the_kernels),
 	  TEST(reads_a_mapping_with_its_build_id),
 	  TEST(reads_a_mapping_by_device_and_inode_where_there_is_no_build_id),
 	  TEST(rejects_a_build_id_longer_than_its_field), TEST(reads_kernel_symbols_and_losses),

@@ -407,8 +407,8 @@ static void the_pages_of_a_file_are_released_with_it(void **state)
 
 static void files_stay_open_while_they_are_mapped(void **state)
 {
-	struct executable_claim claim = { .path = STR("/x") };
 	AUTO_FD fd = memfd_create("file", MFD_CLOEXEC);
+	const struct executable_file file = { .path = "/x", .fd = fd, .root = -1 };
 
 	(void)state;
 	begin_with(4);
@@ -416,8 +416,8 @@ static void files_stay_open_while_they_are_mapped(void **state)
 	size_t before = tables.files.open.len; /* the vdso */
 	struct executable_sink sink = unwind_tables_sink(&tables);
 
-	assert_true(sink.offer(sink.self, files[0], &claim, fd));
-	assert_true(sink.offer(sink.self, files[0], &claim, fd));
+	assert_true(sink.offer(sink.self, files[0], &file));
+	assert_true(sink.offer(sink.self, files[0], &file));
 	assert_int_equal(tables.files.open.len, before + 1);
 	unwind_tables_close_unmapped(&tables);
 	assert_true(files[0]->unwind.has_file);

@@ -47,7 +47,7 @@ static void without_a_url_no_file_is_accepted(void **state)
 	(void)state;
 	assert_true(upload_start(&upload, &options, &err));
 	assert_false(upload_has_room(&upload));
-	assert_false(upload_offer(&upload, &(struct upload_file){ .build_id = "00" }, 0));
+	assert_false(upload_offer(&upload, &(struct upload_file){ .build_id = "00" }));
 	upload_stop(&upload);
 }
 
@@ -71,7 +71,9 @@ static void no_more_files_than_the_limit_are_kept_and_all_are_closed(void **stat
 {
 	struct debug_upload_options options = options_of("http://127.0.0.1:1");
 	AUTO_FD fd = memfd_create("program", MFD_CLOEXEC);
-	struct upload_file file = { .build_id = "0123456789abcdef", .path = STR("/bin/x") };
+	struct upload_file file = {
+		.build_id = "0123456789abcdef", .path = "/bin/x", .fd = fd, .root = -1
+	};
 	size_t before = open_descriptors();
 	int64_t postponed_before = postponed();
 	struct debug_upload upload;
@@ -81,10 +83,10 @@ static void no_more_files_than_the_limit_are_kept_and_all_are_closed(void **stat
 	assert_true(upload_start(&upload, &options, &err));
 	assert_true(upload_has_plenty(&upload));
 	for (size_t i = 0; i < UPLOADS_WAITING_MAX; i++)
-		assert_true(upload_offer(&upload, &file, fd));
+		assert_true(upload_offer(&upload, &file));
 	assert_false(upload_has_room(&upload));
 	assert_false(upload_has_plenty(&upload));
-	assert_false(upload_offer(&upload, &file, fd));
+	assert_false(upload_offer(&upload, &file));
 	assert_int_equal(postponed() - postponed_before, 2);
 	assert_true(open_descriptors() >= before + UPLOADS_WAITING_MAX);
 	upload_stop(&upload);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/agent_limits.h"
+#include "agent/process/read_budget_internal.h"
+#include "base/clock.h"
+
+static const struct {
+	uint64_t burst_ms, ms_per_second;
+} buckets[READ_SIZE_COUNT] = {
+	[READ_SMALL] = { PROC_SMALL_BURST_MS, PROC_SMALL_MS_PER_SECOND },
+	[READ_LARGE] = { PROC_LARGE_BURST_MS, PROC_LARGE_MS_PER_SECOND },
+};
+
+void read_budget_refill(struct read_budget *budget, uint64_t now_ns)
+{
+	uint64_t passed_ns = now_ns - budget->refilled_ns;
+	bool is_first = !budget->refilled_ns;
+
+	budget->refilled_ns = now_ns;
+	for (size_t i = 0; i < READ_SIZE_COUNT; i++) {
+		int64_t burst_ns = (int64_t)(buckets[i].burst_ms * NS_PER_MS);
+		int64_t left_ns =
+			budget->left_ns[i] + (int64_t)(passed_ns / 1000 * buckets[i].ms_per_second);
+
+		budget->left_ns[i] = is_first || left_ns > burst_ns ? burst_ns : left_ns;
+	}
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An agent whose sampling thread stands still is not ready. Needs root."""
+import contextlib
+import ctypes
+import os
+from pathlib import Path
+
+import pytest
+
+from harness import wait_until
+from local.services import http
+from local_agent import LocalAgent
+
+BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
+SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # of ptrace(2)
+
+
+@contextlib.contextmanager
+def stopped_thread(tid):
+    """Stops one thread of a process; the others run on."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def ptrace(request):
+        if libc.ptrace(ctypes.c_long(request), ctypes.c_long(tid), None, None):
+            raise OSError(ctypes.get_errno(), f"ptrace {request:#x}")
+
+    ptrace(SEIZE)
+    ptrace(INTERRUPT)
+    os.waitpid(tid, 0x40000000)  # __WALL
+    try:
+        yield
+    finally:
+        ptrace(DETACH)
+
+
+@pytest.fixture
+def own(tmp_path):
+    (tmp_path / "profiles").mkdir()
+    agent = LocalAgent(BUILD / "services" / "agent" / "decima-agent", tmp_path / "profiles")
+    yield agent
+    agent.process.kill()
+    agent.process.wait()
+
+
+def ready(agent):
+    status, body = http(f"http://{agent.address}/ready")
+    return status, body.decode()
+
+
+def test_an_agent_whose_sampling_thread_stands_still_is_not_ready(own):
+    wait_until(lambda: ready(own)[0] == 200, what="ready")
+    with stopped_thread(own.process.pid):
+        wait_until(lambda: ready(own)[0] == 503, what="not ready")
+        assert "the sampling thread has not read the samples for" in ready(own)[1]
+    wait_until(lambda: ready(own)[0] == 200, what="ready again")

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program runs from a file system that hangs for the agent: a network file system, or a user's.
+
+The agent samples on, reads the files of all other programs, says what it skips, and stops in time.
+Needs root.
+"""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import shares
+from harness import SLOW, wait_until
+from local.services import http
+from local_agent import LocalAgent
+
+BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
+HERTZ = 19
+PERIOD = 10**9 / HERTZ
+
+operations = pytest.mark.parametrize("operation", ["open", "read"])
+
+
+@pytest.fixture
+def own(tmp_path):
+    (tmp_path / "profiles").mkdir()
+    agent = LocalAgent(BUILD / "services" / "agent" / "decima-agent", tmp_path / "profiles")
+    yield agent
+    if agent.process.poll() is None:
+        agent.process.kill()
+        agent.process.wait()
+
+
+class HungMount:
+    """Two programs on a file system that hangs for an agent and its child processes."""
+
+    def __init__(self, place, operation, agent):
+        self.source, self.point = place / "source", place / "mount"
+        self.running = []
+        self.source.mkdir()
+        self.point.mkdir()
+        for name in ("first", "second"):
+            self.build(name)
+        self.server = subprocess.Popen(
+            ["/usr/bin/python3", Path(__file__).with_name("hung_mount.py"), self.source,
+             self.point, operation, str(agent.process.pid)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.server.stdout.readline() == "mounted\n"
+
+    def build(self, name):
+        """A program of its own build id, so that no other test has made the agent know it."""
+        subprocess.run(["gcc", "-O1", f"-Wl,--build-id=0x{os.urandom(16).hex()}",
+                        "-o", self.source / name,
+                        Path(__file__).parents[1] / "programs" / "burn.c"], check=True)
+
+    def run(self, name, seconds):
+        """Starts a program. It may hang until the release, at a page that the agent reads."""
+        process = subprocess.Popen([self.point / name, str(seconds)], stdout=subprocess.DEVNULL)
+        self.running.append(process)
+        return process
+
+    def wait_for_hang(self):
+        assert self.server.stdout.readline()
+
+    def release(self):
+        self.server.stdin.close()
+
+    def close(self):
+        self.release()
+        for process in self.running:
+            process.wait(SLOW * 30)
+        subprocess.run(["umount", "-l", self.point], check=True)
+        self.server.wait(SLOW * 10)
+
+
+@contextlib.contextmanager
+def hung_mount(place, operation, agent):
+    mount = HungMount(place, operation, agent)
+    try:
+        yield mount
+    finally:
+        mount.close()
+
+
+def counter(agent, name):
+    status, body = http(f"http://{agent.address}/metrics")
+    found = re.search(rf"^{re.escape(name)} (\d+)$", body.decode(), re.MULTILINE)
+    return int(found[1]) if status == 200 and found else None
+
+
+def ended(agent, outcome):
+    return counter(agent, f'decima_agent_files_read_total{{outcome="{outcome}"}}')
+
+
+def burn(path, seconds):
+    with subprocess.Popen([path, str(seconds)], stdout=subprocess.DEVNULL) as process:
+        assert process.wait(100 * SLOW) == 0
+    return str(process.pid)
+
+
+def stacks_of(agent, protos, pid):
+    return [(frames, round(value / PERIOD)) for labels, frames, value in agent.samples(protos)
+            if labels.get("pid") == pid]
+
+
+@operations
+def test_all_other_programs_are_sampled_and_read(own, protos, tmp_path, operation, figure):
+    other = shutil.copy(BUILD / "tests" / "programs" / "burn", tmp_path / "other")
+    with hung_mount(tmp_path, operation, own) as mount:
+        stolen = shares.stolen_seconds()
+        mount.run("first", 1)
+        mount.wait_for_hang()
+        pid = burn(other, 5)
+        stolen = shares.stolen_seconds() - stolen
+        wait_until(lambda: ended(own, "timed_out") == 1, what="the hung file given up")
+        # A process that waits for the server's response to open() does not end when it is killed.
+        assert counter(own, "decima_sandbox_left_processes") == (operation == "open")
+
+        mount.run("second", 1)
+        wait_until(lambda: ended(own, "skipped"), what="a file of the same mount skipped")
+        assert ended(own, "timed_out") == 1
+        mount.release()
+        wait_until(lambda: counter(own, "decima_sandbox_left_processes") == 0,
+                   what="the hung process reaped")
+    own.stop()
+
+    stacks = stacks_of(own, protos, pid)
+    count = sum(n for _, n in stacks)
+    figure(f"{operation}: {count} samples of 5 s of CPU time beside a hung file system")
+    assert shares.fits_cpu_time(count, 5, HERTZ, stolen)
+    named = sum(n for frames, n in stacks
+                if any(path == str(other) and build_id for path, build_id, _, _ in frames))
+    assert named >= shares.least(0.99, count), stacks
+    assert "file system hangs" in own.words()
+
+
+@operations
+def test_the_agent_stops_while_a_file_system_hangs(own, tmp_path, operation, figure):
+    with hung_mount(tmp_path, operation, own) as mount:
+        mount.run("first", 1)
+        mount.wait_for_hang()
+        start = time.monotonic()
+        own.process.send_signal(signal.SIGTERM)
+        assert own.process.wait(SLOW * 10) == 0, own.words()
+        figure(f"{operation}: stopped in {time.monotonic() - start:.1f} s")
+
+
+def test_a_program_of_a_file_system_that_is_not_local_is_read(own, protos, tmp_path):
+    """Through a copy: its frames have its build id and addresses."""
+    with hung_mount(tmp_path, "none", own) as mount:
+        process = mount.run("first", 2)
+        assert process.wait(SLOW * 30) == 0
+        wait_until(lambda: counter(own, "decima_agent_files_remote_total"), what="a copy read")
+        own.stop()
+    stacks = stacks_of(own, protos, str(process.pid))
+
+    mapped = [build_id for frames, _ in stacks for path, build_id, _, _ in frames
+              if path == str(mount.point / "first")]
+    assert stacks and mapped and all(mapped), stacks

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/agent_limits.h"
+#include "agent/files/file_open.h"
+#include "support/test.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+
+static char self_path[4096];
+
+/* This program, as in /proc/PID/maps. */
+static struct executable_claim claim_of_self(void)
+{
+	ssize_t len = readlink("/proc/self/exe", self_path, sizeof(self_path) - 1);
+	struct stat stat_of;
+
+	assert_true(len > 0);
+	assert_int_equal(stat(self_path, &stat_of), 0);
+	return (struct executable_claim){ .pid = (uint32_t)getpid(),
+					  .path = { self_path, (size_t)len },
+					  .inode = stat_of.st_ino,
+					  .device_major = major(stat_of.st_dev),
+					  .device_minor = minor(stat_of.st_dev) };
+}
+
+/* The bounds of a mapping of this program. */
+static void set_mapping(struct executable_claim *claim)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	assert_non_null(maps);
+	assert_int_equal(fscanf(maps, "%" SCNx64 "-%" SCNx64, &claim->start, &claim->end), 2);
+	fclose(maps);
+}
+
+static enum file_way way_of(const struct executable_claim *claim, enum file_way from)
+{
+	struct file_location at;
+
+	file_locate(claim, from, true, &at);
+	if (at.file >= 0)
+		close(at.file);
+	if (at.root >= 0)
+		close(at.root);
+	assert_false(at.must_wait);
+	return at.way;
+}
+
+static void finds_a_file_by_its_mapping_and_by_its_path(void **state)
+{
+	struct executable_claim claim = claim_of_self();
+
+	(void)state;
+	assert_int_equal(way_of(&claim, FILE_MAPPING), FILE_PROCESS_ROOT);
+	set_mapping(&claim);
+	assert_int_equal(way_of(&claim, FILE_MAPPING), FILE_MAPPING);
+	assert_int_equal(way_of(&claim, FILE_PROCESS_ROOT), FILE_PROCESS_ROOT);
+	claim.parent_pid = (uint32_t)getpid();
+	assert_int_equal(way_of(&claim, FILE_PARENT_ROOT), FILE_PARENT_ROOT);
+	assert_int_equal(way_of(&claim, FILE_OWN_ROOT), FILE_OWN_ROOT);
+}
+
+static void finds_the_file_of_an_exited_process_if_its_identity_is_certain(void **state)
+{
+	struct executable_claim claim = claim_of_self();
+
+	(void)state;
+	claim.pid = UINT32_MAX;
+	assert_int_equal(way_of(&claim, FILE_MAPPING), FILE_OWN_ROOT);
+	claim.inode++; /* another file is at the path */
+	assert_int_equal(way_of(&claim, FILE_MAPPING), FILE_WAY_COUNT);
+	claim.build_id = STR("compared by the caller");
+	assert_int_equal(way_of(&claim, FILE_MAPPING), FILE_OWN_ROOT);
+	claim.path = STR("/no/such/file");
+	assert_int_equal(way_of(&claim, FILE_MAPPING), FILE_WAY_COUNT);
+}
+
+static void finds_regular_files_only(void **state)
+{
+	static const char *const paths[] = { "/dev/null", "/tmp", "/proc/self/fd/0" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct executable_claim claim = { .pid = (uint32_t)getpid(),
+						  .path = str_from(paths[i]),
+						  .build_id = STR("some") };
+
+		assert_int_equal(way_of(&claim, FILE_MAPPING), FILE_WAY_COUNT);
+	}
+}
+
+/* An absolute symbolic link of a container leads to a file of the container. */
+static void looks_up_links_below_the_root(void **state)
+{
+	char directory[] = "/tmp/decima-file-open-XXXXXX", path[128], link[160];
+	pid_t child;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/passwd", directory);
+	snprintf(link, sizeof(link), "%s/link", directory);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+	assert_int_equal(symlink("/passwd", link), 0);
+	child = fork();
+	if (!child) {
+		if (chroot(directory))
+			_exit(1);
+		pause();
+	}
+
+	struct executable_claim claim = { .pid = (uint32_t)child,
+					  .path = STR("/link"),
+					  .build_id = STR("some") };
+	struct file_location at = { .file = -1, .root = -1 };
+
+	for (int i = 0; at.root < 0 && i < 3000; i++) { /* until it has changed its root */
+		if (at.file >= 0)
+			close(at.file);
+		file_locate(&claim, FILE_PROCESS_ROOT, true, &at);
+		usleep(10000);
+	}
+	assert_int_equal(at.way, FILE_PROCESS_ROOT);
+	assert_true(at.root >= 0);
+	assert_int_equal(at.key.size, 0);
+	close(at.file);
+	close(at.root);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	unlink(link);
+	unlink(path);
+	rmdir(directory);
+}
+
+static void a_file_of_a_file_system_of_root_is_local(void **state)
+{
+	struct executable_claim claim = claim_of_self();
+	struct file_location at;
+	struct stat opened, own;
+	struct err err;
+
+	(void)state;
+	file_locate(&claim, FILE_MAPPING, true, &at);
+	assert_true(at.is_local);
+	assert_int_equal(stat("/proc/self/exe", &own), 0);
+	assert_int_equal(at.key.inode, own.st_ino);
+	assert_int_equal(at.key.device, own.st_dev);
+	assert_int_equal(at.key.size, own.st_size);
+
+	AUTO_FD fd = file_open(at.file, true, &err);
+
+	assert_int_equal(fstat(fd, &opened), 0);
+	assert_int_equal(opened.st_ino, own.st_ino);
+	close(at.file);
+}
+
+static void a_file_that_is_not_local_is_copied(void **state)
+{
+	AUTO_FD source = memfd_create("source", MFD_CLOEXEC);
+	struct stat copied;
+	char bytes[6];
+	struct err err;
+
+	(void)state;
+	assert_int_equal(write(source, "\177ELF..", 6), 6);
+
+	AUTO_FD copy = file_open(source, false, &err);
+
+	assert_true(copy >= 0);
+	assert_int_equal(fstat(copy, &copied), 0);
+	assert_int_equal(copied.st_size, 6);
+	assert_int_equal(pread(copy, bytes, 6, 0), 6);
+	assert_memory_equal(bytes, "\177ELF..", 6);
+
+	assert_int_equal(ftruncate(source, FILE_COPY_BYTES_MAX + 1), 0);
+	assert_int_equal(file_open(source, false, &err), -1);
+	assert_int_equal(err.code, ERR_LIMIT);
+}
+
+/* A mount that the process's namespace does not list is not trusted: as this memory file. */
+static void a_file_of_an_unknown_mount_is_not_local(void **state)
+{
+	AUTO_FD file = memfd_create("program", MFD_CLOEXEC);
+	struct executable_claim claim = { .pid = (uint32_t)getpid(), .build_id = STR("some") };
+	struct file_location at;
+
+	(void)state;
+	assert_int_equal(ftruncate(file, 4096), 0);
+
+	void *map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0);
+
+	assert_ptr_not_equal(map, MAP_FAILED);
+	claim.start = (uintptr_t)map;
+	claim.end = claim.start + 4096;
+	file_locate(&claim, FILE_MAPPING, false, &at);
+	assert_int_equal(at.way, FILE_MAPPING);
+	assert_false(at.is_local);
+	close(at.file);
+	munmap(map, 4096);
+}
+
+RUN_TESTS(TEST(finds_a_file_by_its_mapping_and_by_its_path),
+	  TEST(finds_the_file_of_an_exited_process_if_its_identity_is_certain),
+	  TEST(finds_regular_files_only), TEST(looks_up_links_below_the_root),
+	  TEST(a_file_of_a_file_system_of_root_is_local), TEST(a_file_that_is_not_local_is_copied),
+	  TEST(a_file_of_an_unknown_mount_is_not_local))
