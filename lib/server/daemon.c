@@ -170,9 +170,13 @@ bool daemon_serve(struct daemon_server *server, const struct daemon_settings *se
 		  const struct daemon_service *service, struct err *err)
 {
 	const struct http_route own[] = {
-		{ .method = "GET", .path = "/healthy", .handle = serve_healthy },
-		{ .method = "GET", .path = "/ready", .handle = serve_ready, .self = server },
-		{ .method = "GET", .path = "/metrics", .handle = serve_metrics },
+		{ .method = "GET", .path = "/healthy", .handle = serve_healthy, .is_health = true },
+		{ .method = "GET",
+		  .path = "/ready",
+		  .handle = serve_ready,
+		  .self = server,
+		  .is_health = true },
+		{ .method = "GET", .path = "/metrics", .handle = serve_metrics, .is_health = true },
 	};
 	size_t count = ARRAY_LEN(own) + service->route_count;
 
@@ -190,7 +194,8 @@ bool daemon_serve(struct daemon_server *server, const struct daemon_settings *se
 					.route_count = count,
 					.service = service->self,
 					.error_body = service->error_body,
-					.connections = service->connections };
+					.connections = service->connections,
+					.share_percent = (unsigned int)settings->address_share };
 
 	if (!http_start(&server->http, &options, err)) {
 		free(TAKE(server->routes));

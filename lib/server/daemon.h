@@ -26,19 +26,31 @@
  * daemon_settings member, default address). */
 struct daemon_settings {
 	const char *http_address;
+	uint64_t address_share; /* percent */
 	enum log_level log_level;
 };
 
-#define DAEMON_KEYS(settings_type, member, address)                                        \
-	{ .flag = "http-address",                                                          \
-	  .type = CONF_STR,                                                                \
-	  .offset = offsetof(settings_type, member.http_address),                          \
-	  .fallback = (address),                                                           \
-	  .help = "Address on which /healthy, /ready, /metrics and the API are served." }, \
-	{                                                                                  \
-		.flag = "log-level", .type = CONF_LOG_LEVEL,                               \
-		.offset = offsetof(settings_type, member.log_level), .fallback = "info",   \
-		.help = "Lowest level that is logged: debug, info, warn, error."           \
+#define DAEMON_KEYS(settings_type, member, address)                                            \
+	{ .flag = "http-address",                                                              \
+	  .type = CONF_STR,                                                                    \
+	  .offset = offsetof(settings_type, member.http_address),                              \
+	  .fallback = (address),                                                               \
+	  .help = "Address on which /healthy, /ready, /metrics and the API are served." },     \
+		{                                                                              \
+			.flag = "http-address-share",                                          \
+			.type = CONF_U64,                                                      \
+			.offset = offsetof(settings_type, member.address_share),               \
+			.fallback = "75",                                                      \
+			.min = 1,                                                              \
+			.max = 100,                                                            \
+			.help = "Percent of the HTTP connections that one client address may " \
+				"hold; "                                                       \
+				"100 behind a proxy.",                                         \
+		},                                                                             \
+	{                                                                                      \
+		.flag = "log-level", .type = CONF_LOG_LEVEL,                                   \
+		.offset = offsetof(settings_type, member.log_level), .fallback = "info",       \
+		.help = "Lowest level that is logged: debug, info, warn, error."               \
 	}
 
 struct metric;

@@ -3,8 +3,10 @@
  * limits - bounds of the HTTP server and the metrics registry that every service has.
  *
  * Rejected requests count in decima_http_requests_total by status, connections closed at a deadline
- * in decima_http_timeouts_total, connections beyond HTTP_CONNECTIONS in
- * decima_http_refused_connections_total. decima_http_connections is the number of open connections.
+ * in decima_http_timeouts_total, requests and connections beyond HTTP_CONNECTIONS in
+ * decima_http_refused_connections_total, those beyond an address's share in
+ * decima_http_address_share_refused_total. decima_http_connections is the number of open
+ * connections.
  */
 #pragma once
 
@@ -13,12 +15,16 @@
 #define SERVER_LIMITS(LIMIT)                                                                  \
 	LIMIT(HTTP_CONNECTIONS, 256, COUNT,                                                   \
 	      "open connections, unless the service sets another number",                     \
-	      "a new connection is closed, `decima_http_refused_connections_total`")          \
+	      "503, `decima_http_refused_connections_total`")                                 \
+	LIMIT(HTTP_RESERVED_CONNECTIONS, 16, COUNT,                                           \
+	      "further connections, on which only health and metrics are served",             \
+	      "503, `decima_http_refused_connections_total`; beyond: closed")                 \
 	LIMIT(HTTP_SPARE_DIVISOR, 8, COUNT,                                                   \
-	      "the fraction of connections, 1/N, that is kept free of idle ones",             \
-	      "the connection idle longest is closed, `decima_http_evictions_total`")         \
+	      "connections, 1/N of all, kept free of idle ones and of unfinished requests",   \
+	      "the one with the least time left is closed, `decima_http_evictions_total`, "   \
+	      "`decima_http_evicted_requests_total`")                                         \
 	LIMIT(HTTP_EXCESS_CONNECTIONS, 16, COUNT,                                             \
-	      "connections beyond `HTTP_CONNECTIONS` that are being closed",                  \
+	      "connections beyond the reserved ones that are being closed",                   \
 	      "further ones wait in the kernel's queue")                                      \
 	LIMIT(HTTP_MEMORY_MAX, 160 << 10, BYTES, "request line and headers of a request",     \
 	      "431 or 413 by libmicrohttpd, not counted")                                     \

@@ -273,11 +273,18 @@ static Pprof__ValueType *value_type(struct builder *builder, str type, str unit)
 	return value;
 }
 
-/* With zlib's gzip header. The input is in memory, so an error can only be a bug of ours. */
-static str compress_gzip(str bytes, struct arena *arena)
+static bool may_continue(const struct pprof_options *options)
 {
-	enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8 };
+	return !options->may_continue || options->may_continue(options->self);
+}
+
+/* With zlib's gzip header, in pieces between which the encoding may be ended. The input is in
+ * memory, so an error can only be a bug of ours. */
+static str compress_gzip(str bytes, const struct pprof_options *options, struct arena *arena)
+{
+	enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8, PIECE = 1 << 20 };
 	z_stream stream = { 0 };
+	bool continues;
 
 	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
@@ -287,17 +294,23 @@ static str compress_gzip(str bytes, struct arena *arena)
 	char *out = arena_array(arena, char, bound);
 
 	stream.next_in = (Bytef *)(uintptr_t)bytes.ptr;
-	stream.avail_in = (uInt)bytes.len;
 	stream.next_out = (Bytef *)out;
 	stream.avail_out = (uInt)bound;
-	if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
-		abort(); /* deflateBound() guarantees that the output fits */
+	while ((continues = may_continue(options)) && bytes.len > PIECE) {
+		stream.avail_in = PIECE;
+		bytes = str_skip(bytes, PIECE);
+		if (deflate(&stream, Z_NO_FLUSH) != Z_OK)
+			abort(); /* deflateBound() guarantees that the output fits */
+	}
+	stream.avail_in = (uInt)bytes.len;
+	if (continues && deflate(&stream, Z_FINISH) != Z_STREAM_END)
+		abort();
 	deflateEnd(&stream);
-	return (str){ out, stream.total_out };
+	return continues ? (str){ out, stream.total_out } : (str){ 0 };
 }
 
-static str pack(struct builder *builder, Pprof__Profile *profile, size_t memory_max,
-		struct arena *arena)
+static str pack(struct builder *builder, Pprof__Profile *profile,
+		const struct pprof_options *options, struct arena *arena)
 {
 	profile->sample = builder->sample_table.items;
 	profile->n_sample = builder->sample_table.len;
@@ -312,13 +325,13 @@ static str pack(struct builder *builder, Pprof__Profile *profile, size_t memory_
 
 	size_t room = pprof__profile__get_packed_size(profile);
 
-	if (memory_max && builder->arena->size + 2 * room > memory_max)
+	if (options->memory_max && builder->arena->size + 2 * room > options->memory_max)
 		return (str){ 0 };
 
 	char *bytes = arena_array(builder->arena, char, room + 1);
 	size_t len = pprof__profile__pack(profile, (uint8_t *)bytes);
 
-	return compress_gzip((str){ bytes, len }, arena);
+	return compress_gzip((str){ bytes, len }, options, arena);
 }
 
 str pprof_write(const struct sample_set *set, const struct pprof_options *options,
@@ -357,8 +370,9 @@ str pprof_write(const struct sample_set *set, const struct pprof_options *option
 
 		if (str_eq(set->series.items[sample->series].type, type))
 			add_sample(&builder, sample, options);
-		if (options->memory_max && scratch.size > options->memory_max)
+		if ((options->memory_max && scratch.size > options->memory_max) ||
+		    (i % 256 == 0 && !may_continue(options)))
 			return (str){ 0 };
 	}
-	return pack(&builder, &profile, options->memory_max, arena);
+	return pack(&builder, &profile, options, arena);
 }

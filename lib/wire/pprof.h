@@ -16,11 +16,14 @@ struct pprof_options {
 	bool series_labels;        /* also write the series' labels on each sample */
 	bool sample_labels;        /* write the samples' own labels */
 	size_t memory_max;         /* bytes of memory for the encoding; 0: no limit */
+	/* Called now and then; false ends the encoding. NULL: it is not called. */
+	bool (*may_continue)(void *self);
+	void *self;
 };
 
 /*
  * Only samples whose series has `options->type` are written. The bytes are in the arena. A NULL
- * ptr: the encoding needs more than memory_max.
+ * ptr: the encoding needs more than memory_max, or may_continue() returned false.
  */
 str pprof_write(const struct sample_set *set, const struct pprof_options *options,
 		struct arena *arena);

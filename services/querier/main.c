@@ -41,8 +41,9 @@ static const struct conf_key keys[] = {
 	  .help = "Memory that one query may use; a query that needs more is rejected (422)." },
 	{ "query-timeout", CONF_DURATION, FIELD(timeout_ns), .fallback = "1m", .min = NS_PER_MS,
 	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
-	  .help = "Time that one query may take, the wait for a connection included. After that it "
-		  "is cancelled, in PostgreSQL as well (503). A request may set a shorter time "
+	  .help = "Time that one query may take, from the wait for a connection to the last byte "
+		  "sent. After that it is cancelled, in PostgreSQL as well (503; a response that "
+		  "is being sent is cut). A request may set a shorter time "
 		  "with `timeout`." },
 	{ "symbolizer-url", CONF_STR, FIELD(symbolizer_url), .fallback = "",
 	  .help = "URL of the symbolizer, as http://host:7073. Empty: addresses are not "

@@ -207,13 +207,16 @@ static void begin(struct http_server *server, struct http_exchange *exchange,
 		  struct MHD_Connection *connection, const char *method)
 {
 	exchange->started = true;
-	http_watch_begin(&server->watch, slot_of(connection));
 	exchange->request.arena = &exchange->arena;
 	exchange->request.method = str_copy(&exchange->arena, str_from(method));
 	exchange->body.arena = &exchange->arena;
 	parse_target(exchange);
 	if (!exchange->error_status)
 		find_route(server, exchange);
+	if (!(exchange->route && exchange->route->is_health) &&
+	    !http_watch_admit(&server->watch, slot_of(connection)))
+		reject(exchange, MHD_HTTP_SERVICE_UNAVAILABLE,
+		       "too many connections are open, or too many of your address");
 	check_body_length(exchange, connection);
 	copy_headers(exchange, connection);
 	begin_stream(server, exchange);
@@ -329,19 +332,20 @@ static enum MHD_Result respond(struct http_server *server, struct http_exchange 
 		  "method=" STR_FMT " path=\"" STR_FMT "\" status=%d bytes=%ju took_us=%ju",
 		  STR_ARG(exchange->request.method), STR_ARG(exchange->request.path), res->status,
 		  (uintmax_t)len, (uintmax_t)((clock_monotonic_ns() - began) / 1000));
-	http_watch_sending(&server->watch, slot, len);
+	http_watch_sending(&server->watch, slot, len, res->deadline_ns);
 	return queue(exchange, connection, res);
 }
 
-/* Called first, with the target of the request line. The result is *state of the later callbacks.
+/* Called first, when the request line is complete, with its target. The result is *state of the
+ * later callbacks.
  */
 static void *receive_target(void *cls, const char *target, struct MHD_Connection *connection)
 {
+	struct http_server *server = cls;
 	struct arena arena = { 0 };
 	struct http_exchange *exchange = arena_new(&arena, struct http_exchange);
 
-	(void)cls;
-	(void)connection;
+	http_watch_begin(&server->watch, slot_of(connection));
 	exchange->arena = arena;
 	exchange->response = (struct http_response){ .status = MHD_HTTP_OK,
 						     .content_type = "text/plain; charset=utf-8" };
@@ -441,12 +445,15 @@ bool http_start(struct http_server *server, const struct http_options *options, 
 	AUTO_FD listener = -1;
 	unsigned int connections = options->connections ? options->connections : HTTP_CONNECTIONS;
 
+	unsigned int percent = options->share_percent ? options->share_percent : 100;
+	size_t share = ((size_t)connections * percent + 99) / 100;
+
 	if (!socket_listen(options->address, &listener, &server->port, err))
 		return false;
 	server->options = *options;
 	http_metrics_routes(options->routes, options->route_count);
 	if (!http_watch_start(
-		    &server->watch, connections,
+		    &server->watch, connections, share,
 		    options->receive_ms ? options->receive_ms : HTTP_REQUEST_SECONDS * 1000,
 		    options->send_ms ? options->send_ms : HTTP_RESPONSE_SECONDS * 1000, err))
 		return false;
@@ -454,9 +461,10 @@ bool http_start(struct http_server *server, const struct http_options *options, 
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
 			MHD_USE_ITC,
 		0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, listener,
-		MHD_OPTION_CONNECTION_LIMIT, connections + HTTP_EXCESS_CONNECTIONS,
+		MHD_OPTION_CONNECTION_LIMIT,
+		connections + HTTP_RESERVED_CONNECTIONS + HTTP_EXCESS_CONNECTIONS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY_MAX,
-		MHD_OPTION_URI_LOG_CALLBACK, receive_target, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+		MHD_OPTION_URI_LOG_CALLBACK, receive_target, server, MHD_OPTION_NOTIFY_COMPLETED,
 		on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
 		MHD_OPTION_END);
 	if (!server->daemon) {

@@ -7,12 +7,14 @@
  * arena that lives for the request, and does not deal with sockets or threads. A unit test can
  * therefore call it with a request and inspect the response.
  *
- * Each connection has a thread of its own, so a handler may block. Connections beyond `connections`
- * are closed at once; an idle one may be closed to make room for a new one. A body is collected up
- * to the route's `body_max`, or passed to the route piece by piece (http_stream). HEAD is served by
- * GET's handler. A wrong method is 405, an unknown path 404, a body that is too long 413, a URL
- * that is too long 414; the service may format these error responses (`refuse`). Receiving a
- * request and sending its response have deadlines (limits.h).
+ * Each connection has a thread of its own, so a handler may block. If `connections`
+ * are open, or an address has its share of them, a further request gets a 503, except on routes of
+ * health (`is_health`), for which connections are reserved. An idle connection, or one in the
+ * middle of a request, may be closed to make room for a new one. A body is collected up to the
+ * route's `body_max`, or passed to the route piece by piece (http_stream). HEAD is served by GET's
+ * handler. A wrong method is 405, an unknown path 404, a body that is too long 413, a URL that is
+ * too long 414; the service may format these error responses (`refuse`). Receiving a request and
+ * sending its response have deadlines (limits.h).
  */
 #pragma once
 
@@ -47,6 +49,9 @@ struct http_response {
 	const struct http_file *file; /* sent instead of body; NULL: body is sent */
 	const struct http_param *headers;
 	size_t header_count;
+	/* clock_monotonic_ns() at which the response must be sent, at least a second from now; 0:
+	 * only the server's own deadline. Afterwards the connection is closed and counted. */
+	uint64_t deadline_ns;
 };
 
 /* Fills in `res`. Runs on the thread of the connection. */
@@ -79,6 +84,7 @@ struct http_route {
 	size_t body_max;                  /* bytes; 0: a body is rejected */
 	void *self;                       /* passed to the handler; NULL: http_options.service */
 	const struct http_stream *stream; /* NULL: the body is collected */
+	bool is_health; /* served on reserved connections as well; must respond at once */
 };
 
 /* Format the body of an error response that the server itself makes, without a handler. res->status
@@ -93,6 +99,7 @@ struct http_options {
 	void *service;                /* passed to the handlers */
 	http_error_body *error_body;  /* formats errors; NULL: the sentence as plain text */
 	unsigned int connections;     /* 0: HTTP_CONNECTIONS */
+	unsigned int share_percent;   /* of the connections, for one client address; 0: 100 */
 	uint64_t receive_ms, send_ms; /* 0: HTTP_REQUEST_SECONDS, HTTP_RESPONSE_SECONDS */
 };
 

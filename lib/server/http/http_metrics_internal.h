@@ -14,9 +14,13 @@
 	ROW(http_timeouts_total, METRIC_COUNTER, "decima_http_timeouts_total",                     \
 	    "Connections closed because a request or a response took too long.")                   \
 	ROW(http_refused_total, METRIC_COUNTER, "decima_http_refused_connections_total",           \
-	    "Connections closed because too many were open.")                                      \
+	    "Requests rejected, or connections closed, because too many connections were open.")   \
+	ROW(http_share_refused_total, METRIC_COUNTER, "decima_http_address_share_refused_total",   \
+	    "Requests rejected because their client's address had its share of the connections.")  \
 	ROW(http_evictions_total, METRIC_COUNTER, "decima_http_evictions_total",                   \
 	    "Idle connections closed to make room for new ones.")                                  \
+	ROW(http_evicted_requests_total, METRIC_COUNTER, "decima_http_evicted_requests_total",     \
+	    "Incomplete requests that were ended to make room for new connections.")               \
 	ROW(http_connections, METRIC_GAUGE, "decima_http_connections", "Open HTTP connections.")   \
 	ROW(http_unread_bodies_total, METRIC_COUNTER, "decima_http_unread_bodies_total",           \
 	    "Rejected bodies that were too long to be read to their end: the client may not have " \

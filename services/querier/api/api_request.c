@@ -77,6 +77,7 @@ static void write_error(const struct api_request *request, enum endpoint endpoin
 			(request->bounds.deadline_ns - request->stats.began_ns) / NS_PER_MS);
 	else if (type == ERROR_CANCELED)
 		err_set(err, ERR_CANCELLED, "the client closed the connection before the response");
+	request->res->header_count = 0; /* those of a response that came too late */
 	error_response_write(type, err->msg, request->req->arena, request->res);
 	if (!str_starts_with(request->req->path, STR("/api/"))) {
 		request->res->content_type = NULL;
@@ -104,12 +105,18 @@ void api_request_handle(struct api *api, const struct http_request *req, struct 
 		request.bounds.deadline_ns = request.stats.began_ns + timeout_ns;
 		succeeded = params_window(req, "", clock_unix_ns() / NS_PER_MS, &request.window,
 					  &err) &&
-			    respond(&request, &err);
+			    respond(&request, &err) && api_request_may_continue(&request, &err);
+		res->deadline_ns = succeeded ? request.bounds.deadline_ns : 0;
 	}
 	if (!succeeded)
 		write_error(&request, endpoint, &err);
 	metric_add(&in_flight, (uint64_t)-1);
 	account(&request, endpoint, err.msg);
+}
+
+bool api_request_may_continue(const void *request, struct err *err)
+{
+	return store_bounds_check(&((const struct api_request *)request)->bounds, err);
 }
 
 struct store_reader *api_request_acquire_reader(struct api_request *request, struct err *err)

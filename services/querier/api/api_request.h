@@ -34,6 +34,10 @@ struct api_request {
 void api_request_handle(struct api *api, const struct http_request *req, struct http_response *res,
 			enum endpoint endpoint, api_responder *respond);
 
+/* The error of store_bounds_check() for the bounds of a struct api_request. For loops that make a
+ * response. */
+bool api_request_may_continue(const void *request, struct err *err) MUST_CHECK;
+
 /*
  * Acquires a reader with a snapshot of its own. The caller must release it. NULL with the
  * error of pool_acquire().

@@ -48,11 +48,13 @@ static bool diff_side_read(struct diff_side *side, size_t number, struct api_req
 }
 
 static bool diff_side_read_frozen(struct diff_side *side, size_t number,
+				  const struct api_request *request,
 				  const struct shared_query *shared, uint64_t memory_max,
 				  struct err *err)
 {
 	merge_init(&side->frozen, shared->selectors[number].type, &shared->group_by, memory_max,
 		   &side->arena);
+	merge_set_bounds(&side->frozen, api_request_may_continue, request);
 	side->merge = &side->frozen;
 	return shared_query_read_frozen(shared, number, &side->frozen, err);
 }
@@ -109,7 +111,7 @@ static bool respond_both(struct api_request *request, const struct shared_query 
 	for (size_t i = 0; i < SHARE_SIDES_MAX; i++) {
 		struct diff_side *side = &sides[i];
 		bool is_there = shared->share.is_frozen
-					? diff_side_read_frozen(side, i, shared, left, err)
+					? diff_side_read_frozen(side, i, request, shared, left, err)
 					: diff_side_read(side, i, request, shared, left, err);
 
 		if (!is_there || !flame_build(side->merge, request->req->arena, &side->flame, err))

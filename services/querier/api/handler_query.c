@@ -64,6 +64,7 @@ static bool respond_frozen(struct api_request *request, const struct report *rep
 	str warnings[SHARED_QUERY_WARNINGS_MAX];
 
 	merge_init(&merge, type, &shared->group_by, request->api->memory_max, &arena);
+	merge_set_bounds(&merge, api_request_may_continue, request);
 	if (!shared_query_read_frozen(shared, side, &merge, err))
 		return false;
 

@@ -89,6 +89,8 @@ static bool respond_range(struct api_request *request, const struct selector *se
 		.start_ms = params->start_ms,
 		.step_ms = params->step_ms,
 		.memory_max = request->api->memory_max,
+		.may_continue = api_request_may_continue,
+		.request = request,
 	};
 	struct memory memory = { 0 };
 	struct range_sums ranges[READERS_MAX];

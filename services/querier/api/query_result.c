@@ -29,6 +29,7 @@ static bool read_merged(struct query_result *result, struct api_request *request
 		merge_init(merge, selector->type, options->group_by, options->memory_max,
 			   &result->arenas[i]);
 		merge_share_memory(merge, &result->memory);
+		merge_set_bounds(merge, api_request_may_continue, request);
 		if (is_gauge)
 			merge_set_gauge(merge);
 		sinks[i] =
@@ -65,6 +66,7 @@ static bool symbolize(struct query_result *result, struct api_request *request,
 	merge_init(&result->symbolized, options->selector->type, merge->group_by, merge->memory_max,
 		   request->req->arena);
 	merge_share_memory(&result->symbolized, &result->memory);
+	merge_set_bounds(&result->symbolized, api_request_may_continue, request);
 	good = symbolize_merge(&result->symbolized, merge, &symbolize_options, err);
 	result->merge = &result->symbolized;
 	request->stats.symbols = result->lookup.stats;

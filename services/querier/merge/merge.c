@@ -35,6 +35,19 @@ void merge_share_memory(struct merge *merge, struct memory *memory)
 	merge->memory.total = memory;
 }
 
+void merge_set_bounds(struct merge *merge,
+		      bool (*may_continue)(const void *request, struct err *err),
+		      const void *request)
+{
+	merge->may_continue = may_continue;
+	merge->request = request;
+}
+
+bool merge_may_continue(const struct merge *merge, struct err *err)
+{
+	return !merge->may_continue || merge->may_continue(merge->request, err);
+}
+
 bool merge_overflow(struct err *err)
 {
 	return err_set(err, ERR_LIMIT, "a sum exceeds 64 bits: ask for less time");
@@ -57,7 +70,11 @@ size_t merge_memory_used(struct merge *merge, const struct arena *arena)
 
 bool merge_within_memory(struct merge *merge, const struct arena *arena, struct err *err)
 {
-	return merge_memory_used(merge, arena) <= merge->memory_max || merge_too_big(merge, err);
+	enum { STEPS = 256 }; /* reading the clock costs more than a step */
+
+	if (merge_memory_used(merge, arena) > merge->memory_max)
+		return merge_too_big(merge, err);
+	return ++merge->steps % STEPS || merge_may_continue(merge, err);
 }
 
 bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value, struct err *err)

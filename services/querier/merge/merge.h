@@ -28,6 +28,9 @@ struct merge {
 	struct gauge *gauge; /* NULL: values add up */
 	uint64_t memory_max;
 	struct memory_part memory;
+	bool (*may_continue)(const void *request, struct err *err); /* NULL: always */
+	const void *request;
+	unsigned int steps;    /* calls of merge_within_memory() */
 	INDEX(uint32_t) index; /* index + 1 of a sample, by (stack, labels) */
 };
 
@@ -65,11 +68,21 @@ bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t val
  * outlive the merge. Called directly after merge_init(). */
 void merge_share_memory(struct merge *merge, struct memory *memory);
 
+/* Makes merge_within_memory() fail when may_continue(request) does: its deadline has passed, or its
+ * client has left. `request` must outlive the merge. Called directly after merge_init(). */
+void merge_set_bounds(struct merge *merge,
+		      bool (*may_continue)(const void *request, struct err *err),
+		      const void *request);
+
+/* The error of may_continue(), which merge_set_bounds() set. */
+bool merge_may_continue(const struct merge *merge, struct err *err) MUST_CHECK;
+
 /* Reports the bytes of the merge and of `arena`, in which the caller writes a report. Returns the
  * bytes of all parts of the shared memory. */
 size_t merge_memory_used(struct merge *merge, const struct arena *arena);
 
-/* Fails with ERR_LIMIT if merge_memory_used() is more than memory_max. */
+/* Called in each loop that makes a response. Fails with ERR_LIMIT if merge_memory_used() is more
+ * than memory_max; every 256th call also as merge_may_continue(). */
 bool merge_within_memory(struct merge *merge, const struct arena *arena,
 			 struct err *err) MUST_CHECK;
 

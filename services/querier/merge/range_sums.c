@@ -17,8 +17,12 @@ static struct arena *arena_of(const struct range_sums *range)
 
 bool range_sums_within_memory(struct range_sums *range, struct err *err)
 {
-	if (memory_update(&range->memory, arena_of(range)->size) <= range->options.memory_max)
-		return true;
+	enum { STEPS = 256 }; /* as in merge_within_memory() */
+	const struct range_options *options = &range->options;
+
+	if (memory_update(&range->memory, arena_of(range)->size) <= options->memory_max)
+		return !options->may_continue || ++range->steps % STEPS ||
+		       options->may_continue(options->request, err);
 	return err_set(err, ERR_LIMIT,
 		       "the response needs more than %" PRIu64
 		       " bytes of memory: ask for less time, a longer step or fewer labels, or "

@@ -19,6 +19,9 @@ struct range_options {
 	const struct group_by *sum_by; /* NULL: each series by itself */
 	uint64_t start_ms, step_ms;    /* start of step 0 in Unix ms, length of a step */
 	uint64_t memory_max;           /* bytes */
+	/* As in merge_set_bounds(); observed by range_sums_within_memory(). NULL: none. */
+	bool (*may_continue)(const void *request, struct err *err);
+	const void *request;
 };
 
 struct range_point {
@@ -31,6 +34,7 @@ struct range_sums {
 	struct range_options options;
 	struct gauge *gauge; /* NULL: values add up */
 	struct memory_part memory;
+	unsigned int steps;       /* calls of range_sums_within_memory() */
 	struct sample_set groups; /* its label sets are the groups */
 	VEC(struct range_point) points;
 	INDEX(uint32_t) index; /* index + 1 of a point, by (group, step) */

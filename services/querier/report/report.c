@@ -8,6 +8,13 @@
 
 #include <stdio.h>
 
+static bool may_continue(void *merge)
+{
+	struct err err;
+
+	return merge_may_continue(merge, &err);
+}
+
 static bool write_pprof(const struct report_input *input, struct arena *arena, str *ret_body,
 			struct err *err)
 {
@@ -20,9 +27,13 @@ static bool write_pprof(const struct report_input *input, struct arena *arena, s
 		.period = merge->set.series.items[0].period,
 		.sample_labels = true,
 		.memory_max = used < merge->memory_max ? merge->memory_max - used : 1,
+		.may_continue = may_continue,
+		.self = merge,
 	};
 
 	*ret_body = pprof_write(&merge->set, &options, arena);
+	if (!merge_may_continue(merge, err))
+		return false;
 	return ret_body->ptr ? merge_within_memory(merge, arena, err) : merge_too_big(merge, err);
 }
 

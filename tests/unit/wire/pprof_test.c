@@ -11,7 +11,7 @@ enum { PERIOD = 52631578 };
 /* Decode the profile with zlib's inflate and protobuf-c. */
 static Pprof__Profile *read_back(str gzip)
 {
-	static uint8_t room[1 << 20];
+	static uint8_t room[8 << 20];
 	z_stream stream = {
 		.next_in = (Bytef *)(uintptr_t)gzip.ptr,
 		.avail_in = (uInt)gzip.len,
@@ -246,9 +246,67 @@ static void an_empty_set_is_a_valid_profile(void **state)
 	pprof__profile__free_unpacked(profile, NULL);
 }
 
+static bool count_down(void *left)
+{
+	return (*(int *)left)-- > 0;
+}
+
+/* Texts that do not compress well: the encoding is compressed in several pieces. */
+static void fill_with_texts(struct sample_set *set, struct arena *arena)
+{
+	struct labels none = { 0 };
+	uint64_t random = 1;
+	struct sample sample = {
+		.series = sample_set_series(set, STR(PROFILE_TYPE_CPU), none, PERIOD),
+		.value = PERIOD,
+	};
+
+	for (int i = 0; i < 1000; i++) {
+		char *name = arena_array(arena, char, 4096);
+		struct frame frame = { .function = { name, 4096 } };
+		uint32_t index;
+
+		for (size_t at = 0; at < 4096; at++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+			name[at] = (char)('!' + (random >> 33) % 64);
+		}
+		index = sample_set_frame(set, &frame);
+		sample.stack = sample_set_stack(set, &index, 1);
+		sample_set_add(set, sample);
+	}
+}
+
+/* It is asked every 256 samples, then before each MiB that is compressed. */
+static void an_encoding_ends_when_its_caller_says_so(void **state)
+{
+	enum { ENOUGH = 100 };
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+	struct pprof_options options = plain;
+	int left = ENOUGH;
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	fill_with_texts(&set, &arena);
+	options.may_continue = count_down;
+	options.self = &left;
+
+	Pprof__Profile *profile = read_back(pprof_write(&set, &options, &arena));
+	int asked = ENOUGH - left;
+
+	assert_non_null(profile);
+	assert_int_equal(profile->n_sample, 1000);
+	pprof__profile__free_unpacked(profile, NULL);
+	assert_true(asked >= 4 + 4);
+	for (int times = 0; times < asked; times++) {
+		left = times;
+		assert_null(pprof_write(&set, &options, &arena).ptr);
+	}
+}
+
 RUN_TESTS(TEST(merges_equal_stacks_and_leaves_other_types_out),
 	  TEST(keeps_addresses_build_ids_and_names_leaf_first),
 	  TEST(distinguishes_samples_by_the_requested_labels),
 	  TEST(inlined_lines_share_a_location_innermost_first),
 	  TEST(a_mapping_claims_names_only_if_each_of_its_locations_has_one),
-	  TEST(an_empty_set_is_a_valid_profile))
+	  TEST(an_empty_set_is_a_valid_profile), TEST(an_encoding_ends_when_its_caller_says_so))

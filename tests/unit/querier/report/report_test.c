@@ -2,6 +2,7 @@
 /*
  * Reports are found by their names; the error for another name lists them.
  */
+#include "profile/profile_type.h"
 #include "querier/report/report.h"
 #include "server/metrics/metrics.h"
 #include "support/test.h"
@@ -38,5 +39,50 @@ static void unknown_names_are_rejected_with_the_known_ones(void **state)
 	assert_true(strlen(err.msg) < 200);
 }
 
+static bool is_too_late(const void *request, struct err *err)
+{
+	(void)request;
+	return err_set(err, ERR_TIMEOUT, "too late");
+}
+
+/* A thousand stacks of one frame. */
+static void fill(struct merge *merge)
+{
+	for (uint64_t i = 0; i < 1000; i++) {
+		struct frame frame = { .path = STR("/bin/x"), .address = i };
+		uint32_t index = sample_set_frame(&merge->set, &frame);
+		struct err err;
+
+		assert_true(merge_add(merge, sample_set_stack(&merge->set, &index, 1),
+				      sample_set_labels(&merge->set, (struct labels){ 0 }), 1,
+				      &err));
+	}
+}
+
+static void each_report_ends_at_the_deadline_of_its_request(void **state)
+{
+	const struct group_by none = { 0 };
+	const struct query_stats stats = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < REPORT_COUNT; i++) {
+		AUTO_ARENA arena = { 0 };
+		struct merge merge;
+		const struct report_input input = { .merge = &merge,
+						    .type = STR(PROFILE_TYPE_CPU),
+						    .stats = &stats };
+		struct err err = { 0 };
+		str body;
+
+		merge_init(&merge, input.type, &none, 1 << 30, &arena);
+		fill(&merge);
+		assert_true(report_write(&reports[i], &input, &arena, &body, &err));
+		merge_set_bounds(&merge, is_too_late, NULL);
+		assert_false(report_write(&reports[i], &input, &arena, &body, &err));
+		assert_int_equal(err.code, ERR_TIMEOUT);
+	}
+}
+
 RUN_TESTS(TEST(each_report_is_found_by_its_name),
-	  TEST(unknown_names_are_rejected_with_the_known_ones))
+	  TEST(unknown_names_are_rejected_with_the_known_ones),
+	  TEST(each_report_ends_at_the_deadline_of_its_request))
