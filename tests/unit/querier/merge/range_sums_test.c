@@ -103,6 +103,37 @@ static void every_step_of_every_group_is_the_sum_of_its_samples(void **state)
 	}
 }
 
+static bool has_gone(const void *request, struct err *e)
+{
+	assert_ptr_equal(request, &err);
+	return err_set(e, ERR_CANCELLED, "the client has gone");
+}
+
+/* Rows are added, and other ranges combined, until the request ends. */
+static void a_range_ends_with_its_request(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct range_options options = { NULL, 1000000, 700, 1 << 26 };
+	struct range_sums range, other;
+	struct sample_set row;
+
+	(void)state;
+	fill(&row, &arena, 1, 500);
+	range_sums_init(&other, &options, &arena);
+	assert_true(range_sums_add_row(&other, &row, &err));
+	options.may_continue = has_gone;
+	options.request = &err;
+	for (int combines = 0; combines < 2; combines++) {
+		int calls = 0;
+
+		range_sums_init(&range, &options, &arena);
+		while (combines ? range_sums_combine(&range, &other, &err)
+				: range_sums_add_row(&range, &row, &err))
+			assert_true(++calls < 1000);
+		assert_int_equal(err.code, ERR_CANCELLED);
+	}
+}
+
 static void parallel_ranges_add_up_to_one(void **state)
 {
 	AUTO_ARENA arena = { 0 }, others = { 0 }, more = { 0 };
@@ -242,6 +273,6 @@ static void ends_at_its_memory_limit(void **state)
 }
 
 RUN_TESTS(TEST(every_step_of_every_group_is_the_sum_of_its_samples),
-	  TEST(parallel_ranges_add_up_to_one),
+	  TEST(a_range_ends_with_its_request), TEST(parallel_ranges_add_up_to_one),
 	  TEST(a_limit_keeps_the_biggest_and_reports_what_it_leaves_out),
 	  TEST(writes_a_matrix_as_prometheus_does), TEST(ends_at_its_memory_limit))
