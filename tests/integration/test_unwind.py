@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+import shares
 import symbols_of
 import unwind_programs
 from harness import wait_until
@@ -29,8 +30,8 @@ HERTZ = 61  # at this rate all deferred stacks may be shipped
 PERIOD = 10**9 // HERTZ
 SECONDS = float(os.environ.get("DECIMA_UNWIND_SECONDS", "1"))  # of CPU time of each case
 AT_ONCE = 2
-SHARE = 0.99  # of all stacks; of each case all but one, as few cases have a hundred stacks
-ONE = 1.5
+SHARE = 0.99  # of all stacks; of each case as many as chance allows, since few have a hundred
+ALARM = 1e-4  # the probability that a right case is found wrong
 
 pytestmark = pytest.mark.machine
 
@@ -125,7 +126,8 @@ def is_known(case, stack):
 
 
 def is_beyond(count, of, share):
-    return count > max(ONE, of * (1 - share))
+    """More than chance allows if each stack is right with the probability `share`."""
+    return count > shares.most(1 - share, round(of), ALARM)
 
 
 def worst(stacks, holds, text, count=3):
