@@ -24,6 +24,11 @@ uint64_t clock_cpu_ns(void)
 	return now(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+uint64_t clock_thread_cpu_ns(void)
+{
+	return now(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void clock_sleep_ms(uint64_t ms)
 {
 	struct timespec ts = clock_timespec(ms * NS_PER_MS);

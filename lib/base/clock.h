@@ -34,5 +34,8 @@ uint64_t clock_monotonic_ns(void);
 /* CPU time of this process so far, user and system. */
 uint64_t clock_cpu_ns(void);
 
+/* CPU time of the calling thread so far, user and system. */
+uint64_t clock_thread_cpu_ns(void);
+
 /* Sleep. A signal may end the sleep early; the caller is not informed. */
 void clock_sleep_ms(uint64_t ms);

@@ -77,17 +77,10 @@ static size_t read_mappings(struct process_table *table, const struct process *p
 	}
 	return total;
 }
+
 bool process_started_at(uint64_t start_ticks, uint64_t start_ns)
 {
 	return start_ticks == start_ns / (NS_PER_SECOND / PROC_TICKS_PER_SECOND);
-}
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return clock_timespec_ns(now);
 }
 
 static void replace_image(struct process_table *table, struct process *process,
@@ -165,9 +158,9 @@ bool process_read(struct process_table *table, struct process *process, uint64_t
 		table->postponed++;
 		return false;
 	}
-	began_ns = cpu_ns();
+	began_ns = clock_thread_cpu_ns();
 	process->read_ms = table->budget.refilled_ns / NS_PER_MS;
 	ok = read_process(table, process, start_ns, &size);
-	read_budget_charge(&table->budget, size, cpu_ns() - began_ns);
+	read_budget_charge(&table->budget, size, clock_thread_cpu_ns() - began_ns);
 	return ok;
 }
