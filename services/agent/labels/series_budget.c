@@ -4,6 +4,8 @@
 #include "agent/agent_limits.h"
 #include "base/clock.h"
 
+#define HOUR_NS (3600 * NS_PER_SECOND)
+
 void series_budget_done(struct series_budget *budget)
 {
 	struct series_budget old = *budget;
@@ -31,7 +33,8 @@ enum series_fate series_budget_admit(struct series_budget *budget, uint64_t now_
 {
 	uint64_t hash = hash_seeded_u64(series, hash_seed());
 
-	if (now_ns - budget->began_ns >= 3600 * NS_PER_SECOND) {
+	/* A deferred sample may be older than the hour. */
+	if (now_ns >= budget->began_ns + HOUR_NS) {
 		series_budget_done(budget);
 		budget->began_ns = now_ns;
 	}

@@ -34,7 +34,8 @@ struct series_budget {
 	INDEX(struct series_owner) owners; /* private */
 };
 
-/* The fate of a sample's series. `owner` may be empty; `series`: the id of the series. */
+/* The fate of a sample's series. now_ns: the time of the sample, CLOCK_MONOTONIC; samples need not
+ * come in the order of their times. `owner` may be empty; `series`: the id of the series. */
 enum series_fate series_budget_admit(struct series_budget *budget, uint64_t now_ns, str owner,
 				     uint64_t series);
 

@@ -79,5 +79,16 @@ static void each_hour_begins_anew(void **state)
 	series_budget_done(&budget);
 }
 
+/* A deferred sample is older than those before it. */
+static void an_older_sample_does_not_end_the_hour(void **state)
+{
+	(void)state;
+	assert_int_equal(kept("attacker", 0, SERIES_OF_OWNER_MAX, 2 * hour), SERIES_OF_OWNER_MAX);
+	assert_int_equal(kept("attacker", 5000000, 1, 2 * hour - 1), 0);
+	assert_int_equal(budget.series.len, SERIES_OF_OWNER_MAX);
+	series_budget_done(&budget);
+}
+
 RUN_TESTS(TEST(an_owner_cannot_use_what_others_need), TEST(a_known_series_is_kept),
-	  TEST(the_host_has_a_limit), TEST(owners_are_bounded), TEST(each_hour_begins_anew))
+	  TEST(the_host_has_a_limit), TEST(owners_are_bounded), TEST(each_hour_begins_anew),
+	  TEST(an_older_sample_does_not_end_the_hour))
