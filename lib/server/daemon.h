@@ -36,17 +36,14 @@ struct daemon_settings {
 	  .offset = offsetof(settings_type, member.http_address),                              \
 	  .fallback = (address),                                                               \
 	  .help = "Address on which /healthy, /ready, /metrics and the API are served." },     \
-		{                                                                              \
-			.flag = "http-address-share",                                          \
-			.type = CONF_U64,                                                      \
-			.offset = offsetof(settings_type, member.address_share),               \
-			.fallback = "75",                                                      \
-			.min = 1,                                                              \
-			.max = 100,                                                            \
-			.help = "Percent of the HTTP connections that one client address may " \
-				"hold; "                                                       \
-				"100 behind a proxy.",                                         \
-		},                                                                             \
+		{ .flag = "http-address-share",                                                \
+		  .type = CONF_U64,                                                            \
+		  .offset = offsetof(settings_type, member.address_share),                     \
+		  .fallback = "75",                                                            \
+		  .min = 1,                                                                    \
+		  .max = 100,                                                                  \
+		  .help = "Percent of the HTTP connections that one client address may hold; " \
+			  "100 behind a proxy." },                                             \
 	{                                                                                      \
 		.flag = "log-level", .type = CONF_LOG_LEVEL,                                   \
 		.offset = offsetof(settings_type, member.log_level), .fallback = "info",       \

@@ -114,7 +114,7 @@ def connect_small(service, last):
 
 @contextlib.contextmanager
 def clients_that_do_not_read(service, addresses, is_enough):
-    """Inside this context so many clients have asked for large files that is_enough() is true."""
+    """Start clients that ask for a large file and do not read it, until is_enough() is true."""
     client = http.client.HTTPConnection(service.address, timeout=60)
     client.request("GET", "/", headers={"Accept": "text/html", "Connection": "close"})
     page = client.getresponse().read().decode()

@@ -7,9 +7,9 @@
  * arena that lives for the request, and does not deal with sockets or threads. A unit test can
  * therefore call it with a request and inspect the response.
  *
- * Each connection has a thread of its own, so a handler may block. If `connections`
- * are open, or an address has its share of them, a further request gets a 503, except on routes of
- * health (`is_health`), for which connections are reserved. An idle connection, or one in the
+ * Each connection has a thread of its own, so a handler may block. If all `connections` are open,
+ * or an address has its share of them, a further request gets a 503, except on routes of health
+ * (`is_health`), for which connections are reserved. An idle connection, or one in the
  * middle of a request, may be closed to make room for a new one. A body is collected up to the
  * route's `body_max`, or passed to the route piece by piece (http_stream). HEAD is served by GET's
  * handler. A wrong method is 405, an unknown path 404, a body that is too long 413, a URL that is

@@ -252,7 +252,8 @@ static void reserved_connections_cannot_be_held(void **state)
 	wait_for(&abandoned, 8);
 }
 
-/* A client is told why, unless the system discards the response because of bytes not yet read. */
+/* The client gets a 503, unless the kernel drops it: that happens when the server closes a
+ * connection of which it has not read all bytes. */
 static void incomplete_requests_do_not_lock_out_others(void **state)
 {
 	AUTO_ARENA arena = { 0 };
