@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/test.h"
 #include "client/server_list.h"
+#include "support/test.h"
 
 static void parses_urls_in_their_order(void **state)
 {

@@ -33,14 +33,16 @@ static struct executable_claim claim_of_self(void)
 static void set_mapping(struct executable_claim *claim)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
-	char line[sizeof(self_path) + 128], *end;
+	char line[sizeof(self_path) + 128];
 	bool found = false;
 
 	assert_non_null(maps);
 	while (!found && fgets(line, sizeof(line), maps)) {
-		found = str_ends_with(str_trim(str_from(line)), claim->path);
-		claim->start = strtoull(line, &end, 16);
-		claim->end = strtoull(end + 1, NULL, 16);
+		str rest = str_trim(str_from(line));
+
+		found = str_ends_with(rest, claim->path) &&
+			str_hex_to_u64(str_cut(&rest, '-'), &claim->start) &&
+			str_hex_to_u64(str_cut(&rest, ' '), &claim->end);
 	}
 	fclose(maps);
 	assert_true(found);
