@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/daemon.h"
 
+#include "base/clock.h"
 #include "server/http/socket.h"
 #include "server/limits.h"
 #include "server/metrics/metrics.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -55,6 +57,35 @@ static bool catch_signals(struct err *err)
 	if (sigaction(SIGTERM, &action, NULL) < 0 || sigaction(SIGINT, &action, NULL) < 0 ||
 	    sigaction(SIGPIPE, &ignore, NULL) < 0)
 		return err_errno(err, "install signal handlers");
+	return true;
+}
+
+/* Ends the process if its orderly end hangs. A process that ends in time ends this thread. */
+static void *guard_stop(void *self)
+{
+	const uint64_t *stop_ms = self;
+
+	while (cancel_wait(&cancel, UINT64_MAX))
+		;
+	for (uint64_t ends_ns = clock_monotonic_ns() + *stop_ms * NS_PER_MS, now_ns;
+	     (now_ns = clock_monotonic_ns()) < ends_ns;)
+		clock_sleep_ms((ends_ns - now_ns) / NS_PER_MS + 1);
+	log_error("the process did not end in time, ending it", "after_ms=%ju",
+		  (uintmax_t)*stop_ms);
+	_exit(DAEMON_STATUS_STUCK);
+}
+
+static bool start_guard(const struct daemon_program *program, struct err *err)
+{
+	static uint64_t stop_ms;
+	pthread_t thread;
+
+	if (!program->stop_ms)
+		return true;
+	stop_ms = program->stop_ms;
+	if (pthread_create(&thread, NULL, guard_stop, &stop_ms) != 0)
+		return err_set(err, ERR_IO, "cannot start the thread that bounds the stop");
+	pthread_detach(thread);
 	return true;
 }
 
@@ -129,7 +160,8 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 
 	log_init(dash ? dash + 1 : name, program->daemon->log_level);
 	log_info("starting", "version=%s pid=%d", DECIMA_VERSION, getpid());
-	if (!catch_signals(&err) || !program->run(program->settings, &err)) {
+	if (!catch_signals(&err) || !start_guard(program, &err) ||
+	    !program->run(program->settings, &err)) {
 		log_error("service failed", "error=\"%s\"", err.msg);
 		return 1;
 	}
@@ -139,9 +171,13 @@ int daemon_main(const struct daemon_program *program, int argc, char **argv)
 
 static void serve_healthy(void *self, const struct http_request *req, struct http_response *res)
 {
-	(void)self;
-	(void)req;
-	res->body = STR("ok\n");
+	struct daemon_server *server = self;
+	struct err why = { 0 };
+	bool healthy =
+		!server->service.healthy || server->service.healthy(server->service.self, &why);
+
+	res->status = healthy ? 200 : 503;
+	res->body = healthy ? STR("ok\n") : str_format(req->arena, "%s\n", why.msg);
 }
 
 static void serve_ready(void *self, const struct http_request *req, struct http_response *res)
@@ -170,7 +206,11 @@ bool daemon_serve(struct daemon_server *server, const struct daemon_settings *se
 		  const struct daemon_service *service, struct err *err)
 {
 	const struct http_route own[] = {
-		{ .method = "GET", .path = "/healthy", .handle = serve_healthy, .is_health = true },
+		{ .method = "GET",
+		  .path = "/healthy",
+		  .handle = serve_healthy,
+		  .self = server,
+		  .is_health = true },
 		{ .method = "GET",
 		  .path = "/ready",
 		  .handle = serve_ready,
@@ -194,6 +234,7 @@ bool daemon_serve(struct daemon_server *server, const struct daemon_settings *se
 					.route_count = count,
 					.service = service->self,
 					.error_body = service->error_body,
+					.freed = service->freed,
 					.connections = service->connections,
 					.share_percent = (unsigned int)settings->address_share };
 

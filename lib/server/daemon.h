@@ -58,7 +58,12 @@ struct daemon_program {
 	struct daemon_settings *daemon;       /* inside settings */
 	struct metric *const *const *metrics; /* its tables of METRICS(), then NULL; NULL: none */
 	bool (*run)(void *settings, struct err *err);
+	/* If the orderly end takes longer after the request, the process logs an error and ends
+	 * with DAEMON_STATUS_STUCK. 0: not bounded. */
+	uint64_t stop_ms;
 };
+
+enum { DAEMON_STATUS_STUCK = 3 };
 
 /* Returns the exit status. */
 int daemon_main(const struct daemon_program *program, int argc, char **argv);
@@ -78,12 +83,16 @@ const struct cancel *daemon_cancel(void);
 struct daemon_service {
 	const struct http_route *routes; /* of the service, in addition to the three above */
 	size_t route_count;
-	void *self; /* passed to the routes, ready() and meanwhile() */
+	void *self; /* passed to the routes, ready(), healthy() and periodic() */
 	/* False, with a sentence, while the service cannot serve. Called by any thread. NULL:
 	 * always ready. */
 	bool (*ready)(void *self, struct err *why);
-	http_error_body *error_body; /* as in http_options */
-	unsigned int connections;    /* as in http_options */
+	/* False, with a sentence, if the service hangs and only a restart helps. Called by any
+	 * thread. NULL: always healthy. */
+	bool (*healthy)(void *self, struct err *why);
+	http_error_body *error_body;                        /* as in http_options */
+	void (*freed)(void *self, uint64_t memory_counted); /* as in http_options */
+	unsigned int connections;                           /* as in http_options */
 	/* Called by daemon_serve_until_stop() every period_ms milliseconds. NULL: not called. */
 	void (*periodic)(void *self);
 	uint64_t period_ms;
@@ -98,7 +107,7 @@ struct daemon_server {
 };
 
 /*
- * Start the HTTP server: the routes of `service`, /healthy (always 200), /ready (200, or 503 with a
+ * Start the HTTP server: the routes of `service`, /healthy and /ready (200, or 503 with a
  * sentence) and /metrics. `service` and its array of routes are copied; the strings of the routes
  * and `self` must outlive the server. A failure is that of http_start(), or ERR_LIMIT without
  * memory; nothing runs then.

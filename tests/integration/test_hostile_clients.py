@@ -32,8 +32,8 @@ def connect_from(service, last):
 
 
 def status_of(service, path):
-    """The status of a GET by Python's own client; None: closed, or no response in 5 s."""
-    client = http.client.HTTPConnection(service.address, timeout=5)
+    """The status of a GET by Python's own client; None: closed, or no response in 30 s."""
+    client = http.client.HTTPConnection(service.address, timeout=30)
     try:
         client.request("GET", path)
         return client.getresponse().status

@@ -33,7 +33,7 @@ struct http_exchange {
 	struct http_response response;
 	int error_status; /* of an error response that the server makes; 0: none */
 	const char *error_text;
-	struct http_param allow;
+	struct http_param error_header; /* of that response */
 };
 
 static bool path_matches(const struct http_route *route, str path)
@@ -79,7 +79,7 @@ static void find_route(const struct http_server *server, struct http_exchange *e
 		reject(exchange, MHD_HTTP_NOT_FOUND, "nothing is served at this path");
 		return;
 	}
-	exchange->allow = (struct http_param){ STR("Allow"), buf_bytes(&allow) };
+	exchange->error_header = (struct http_param){ STR("Allow"), buf_bytes(&allow) };
 	reject(exchange, MHD_HTTP_METHOD_NOT_ALLOWED,
 	       "this path does not support the method; see the Allow header");
 }
@@ -184,15 +184,24 @@ static void begin_stream(struct http_server *server, struct http_exchange *excha
 		exchange->answered = true;
 }
 
-/* Set the deadline of the next piece: a streamed body may take long, but must not stall. */
+/* Set the deadline of the next piece: a streamed body may take long, but must not stall, nor come
+ * more slowly than its least rate. */
 static void extend_deadline(struct http_server *server, const struct http_exchange *exchange,
 			    struct http_slot *slot)
 {
 	const struct http_stream *stream = exchange->stream;
 	uint64_t whole = exchange->stream_began_ns + stream->whole_ms * NS_PER_MS;
 	uint64_t piece = clock_monotonic_ns() + stream->stall_ms * NS_PER_MS;
+	uint64_t first = whole < piece ? whole : piece;
 
-	http_watch_until(&server->watch, slot, whole < piece ? whole : piece);
+	if (stream->slowest_bytes) {
+		uint64_t sent = exchange->received + exchange->drained;
+		uint64_t slowest = exchange->stream_began_ns + stream->stall_ms * NS_PER_MS +
+				   sent / stream->slowest_bytes * NS_PER_SECOND;
+
+		first = slowest < first ? slowest : first;
+	}
+	http_watch_until(&server->watch, slot, first);
 }
 
 static struct http_slot *slot_of(struct MHD_Connection *connection)
@@ -203,20 +212,32 @@ static struct http_slot *slot_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
+static void admit(struct http_server *server, struct http_exchange *exchange,
+		  struct http_slot *slot)
+{
+	const char *why = http_watch_admit(&server->watch, slot);
+
+	if (!why)
+		return;
+	reject(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+	exchange->error_header = (struct http_param){ STR("Retry-After"), STR("1") };
+}
+
 static void begin(struct http_server *server, struct http_exchange *exchange,
 		  struct MHD_Connection *connection, const char *method)
 {
+	struct http_slot *slot = slot_of(connection);
+
 	exchange->started = true;
 	exchange->request.arena = &exchange->arena;
+	exchange->request.client = slot ? slot->client : NULL;
 	exchange->request.method = str_copy(&exchange->arena, str_from(method));
 	exchange->body.arena = &exchange->arena;
 	parse_target(exchange);
 	if (!exchange->error_status)
 		find_route(server, exchange);
-	if (!(exchange->route && exchange->route->is_health) &&
-	    !http_watch_admit(&server->watch, slot_of(connection)))
-		reject(exchange, MHD_HTTP_SERVICE_UNAVAILABLE,
-		       "too many connections are open, or too many of your address");
+	if (!(exchange->route && exchange->route->is_health))
+		admit(server, exchange, slot);
 	check_body_length(exchange, connection);
 	copy_headers(exchange, connection);
 	begin_stream(server, exchange);
@@ -250,8 +271,8 @@ static void make_error_response(const struct http_server *server, struct http_ex
 				struct http_response *res)
 {
 	res->status = exchange->error_status;
-	if (exchange->allow.name.len) {
-		res->headers = &exchange->allow;
+	if (exchange->error_header.name.len) {
+		res->headers = &exchange->error_header;
 		res->header_count = 1;
 	}
 	if (server->options.error_body)
@@ -416,9 +437,12 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **st
 		exchange->stream->end(service_of(server, exchange), &exchange->request);
 
 	struct arena arena = exchange->arena; /* the exchange itself is in it */
+	uint64_t memory_counted = exchange->response.memory_counted;
 	bool is_unread = exchange->is_unread;
 
 	arena_free(&arena);
+	if (memory_counted && server->options.freed)
+		server->options.freed(server->options.service, memory_counted);
 	*state = NULL;
 	if (is_unread)
 		discard_body(server, connection);

@@ -30,6 +30,8 @@ struct http_request {
 	size_t param_count;
 	const struct http_param *headers; /* as received, in order */
 	size_t header_count;
+	/* The client's address: 16 bytes, as IPv6; of IPv6 only the network. NULL: not known. */
+	const unsigned char *client;
 	void *stream; /* private to the route's http_stream, kept between its calls */
 	/* Cancelled when the client has disconnected or the server shuts down: for handlers that
 	 * work for long. NULL: not available. */
@@ -52,6 +54,7 @@ struct http_response {
 	/* clock_monotonic_ns() at which the response must be sent, at least a second from now; 0:
 	 * only the server's own deadline. Afterwards the connection is closed and counted. */
 	uint64_t deadline_ns;
+	uint64_t memory_counted; /* for http_options.freed */
 };
 
 /* Fills in `res`. Runs on the thread of the connection. */
@@ -75,6 +78,7 @@ struct http_stream {
 			 struct http_response *res);
 	void (*end)(void *service, const struct http_request *req);
 	uint64_t whole_ms, stall_ms; /* timeouts of the whole body, and between two pieces */
+	uint64_t slowest_bytes;      /* a second, on average, after the first stall_ms; 0: any */
 };
 
 struct http_route {
@@ -96,8 +100,11 @@ struct http_options {
 	const char *address; /* "127.0.0.1:7070", ":7070", "[::1]:7070" */
 	const struct http_route *routes;
 	size_t route_count;
-	void *service;                /* passed to the handlers */
-	http_error_body *error_body;  /* formats errors; NULL: the sentence as plain text */
+	void *service;               /* passed to the handlers */
+	http_error_body *error_body; /* formats errors; NULL: the sentence as plain text */
+	/* Called after a response has been sent, or given up, and its memory was freed, with
+	 * http_response.memory_counted if that is not 0. NULL: not called. */
+	void (*freed)(void *service, uint64_t memory_counted);
 	unsigned int connections;     /* 0: HTTP_CONNECTIONS */
 	unsigned int share_percent;   /* of the connections, for one client address; 0: 100 */
 	uint64_t receive_ms, send_ms; /* 0: HTTP_REQUEST_SECONDS, HTTP_RESPONSE_SECONDS */

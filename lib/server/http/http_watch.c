@@ -265,26 +265,28 @@ struct http_slot *http_watch_acquire(struct http_watch *watch, int fd)
 	return acquired;
 }
 
-bool http_watch_admit(struct http_watch *watch, struct http_slot *slot)
+const char *http_watch_admit(struct http_watch *watch, struct http_slot *slot)
 {
-	struct occupation found;
-	bool admitted;
+	static const char all[] = "all connections are in use: try again later";
+	const char *why = NULL;
 
 	if (!slot)
-		return false;
+		return all;
 	pthread_mutex_lock(&watch->lock);
 	if (slot->is_reserved) {
-		found = count_slots(watch, slot);
-		slot->is_reserved =
-			found.ordinary >= watch->connections || found.own >= watch->share;
-		if (slot->is_reserved)
-			metric_add(found.own >= watch->share ? &http_share_refused_total
-							     : &http_refused_total,
-				   1);
+		struct occupation found = count_slots(watch, slot);
+		bool has_share = found.own >= watch->share;
+
+		slot->is_reserved = has_share || found.ordinary >= watch->connections;
+		if (slot->is_reserved) {
+			metric_add(has_share ? &http_share_refused_total : &http_refused_total, 1);
+			why = has_share ? "your address has all the connections that one address "
+					  "may have (--http-address-share): try again later"
+					: all;
+		}
 	}
-	admitted = !slot->is_reserved;
 	pthread_mutex_unlock(&watch->lock);
-	return admitted;
+	return why;
 }
 
 void http_watch_release(struct http_watch *watch, struct http_slot *slot)

@@ -79,8 +79,9 @@ void http_watch_release(struct http_watch *watch, struct http_slot *slot);
 /* Enter a phase: its deadline begins now. */
 void http_watch_phase(struct http_watch *watch, struct http_slot *slot, enum http_phase phase);
 
-/* Whether any route may be served. False: the slot is a reserved one; counted. */
-bool http_watch_admit(struct http_watch *watch, struct http_slot *slot);
+/* Whether any route may be served. NULL: yes. Otherwise the slot is a reserved one, which is
+ * counted, and the result is a sentence that says why. */
+const char *http_watch_admit(struct http_watch *watch, struct http_slot *slot);
 
 /* The first line of a request is complete: HTTP_RECEIVING, with the deadline unchanged. */
 void http_watch_begin(struct http_watch *watch, struct http_slot *slot);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 struct settings {
 	struct daemon_settings daemon;
@@ -14,12 +15,18 @@ struct settings {
 
 static const struct conf_key keys[] = { DAEMON_KEYS(struct settings, daemon, "127.0.0.1:0") };
 
-static bool is_ready;
+static bool is_ready, hangs;
 
 static bool ready(void *self, struct err *why)
 {
 	(void)self;
 	return is_ready || err_set(why, ERR_IO, "still warming up");
+}
+
+static bool healthy(void *self, struct err *why)
+{
+	(void)self;
+	return !hangs || err_set(why, ERR_TIMEOUT, "hung for 31 s");
 }
 
 static void hello(void *self, const struct http_request *req, struct http_response *res)
@@ -28,7 +35,7 @@ static void hello(void *self, const struct http_request *req, struct http_respon
 	res->body = str_from(self);
 }
 
-static int run_main(bool (*run)(void *settings, struct err *err), char *flag)
+static int run_bounded(bool (*run)(void *settings, struct err *err), char *flag, uint64_t stop_ms)
 {
 	static struct settings settings;
 	struct daemon_program program = {
@@ -39,12 +46,18 @@ static int run_main(bool (*run)(void *settings, struct err *err), char *flag)
 		.settings = &settings,
 		.daemon = &settings.daemon,
 		.run = run,
+		.stop_ms = stop_ms,
 	};
 	char name[] = "decima-test";
 	char level[] = "--log-level=error";
 	char *argv[] = { name, level, flag, NULL };
 
 	return daemon_main(&program, flag ? 3 : 2, argv);
+}
+
+static int run_main(bool (*run)(void *settings, struct err *err), char *flag)
+{
+	return run_bounded(run, flag, 0);
 }
 
 static str get(struct arena *arena, const struct daemon_server *server, const char *path)
@@ -100,9 +113,11 @@ static bool live(void *self, struct err *err)
 		{ .method = "GET", .path = "/hello", .handle = hello }
 	};
 	char greeting[] = "hello";
-	struct daemon_service service = {
-		.routes = routes, .route_count = 1, .self = greeting, .ready = ready
-	};
+	struct daemon_service service = { .routes = routes,
+					  .route_count = 1,
+					  .self = greeting,
+					  .ready = ready,
+					  .healthy = healthy };
 	struct daemon_server server = { 0 };
 
 	assert_true(daemon_serve(&server, &settings->daemon, &service, err));
@@ -110,6 +125,9 @@ static bool live(void *self, struct err *err)
 	assert_true(answers(&server, "/hello", "200", "hello"));
 	assert_true(answers(&server, "/metrics", "200", "\n"));
 
+	hangs = true;
+	assert_true(answers(&server, "/healthy", "503", "hung for 31 s\n"));
+	hangs = false;
 	is_ready = false;
 	assert_true(answers(&server, "/ready", "503", "still warming up\n"));
 	assert_int_equal(healthcheck(&server), 1);
@@ -167,6 +185,44 @@ static void serves_and_works_until_shutdown(void **state)
 	assert_int_equal(run_main(serve_and_work, NULL), 0);
 }
 
+static bool hang(void *self, struct err *err)
+{
+	(void)self;
+	(void)err;
+	daemon_stop();
+	while (daemon_stopping())
+		pause();
+	return false;
+}
+
+static bool end_at_once(void *self, struct err *err)
+{
+	(void)self;
+	(void)err;
+	daemon_stop();
+	return true;
+}
+
+/* The status of a process whose run() does not end, or ends. */
+static int status_of(bool (*run)(void *settings, struct err *err), uint64_t stop_ms)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(run_bounded(run, NULL, stop_ms));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void a_process_that_does_not_end_is_ended(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(hang, 100), DAEMON_STATUS_STUCK);
+	assert_int_equal(status_of(end_at_once, 600 * 1000), 0);
+}
+
 static void a_run_that_fails_is_exit_status_1(void **state)
 {
 	(void)state;
@@ -199,6 +255,7 @@ static void an_address_in_use_is_an_error(void **state)
 	daemon_unserve(&first);
 }
 
-RUN_TESTS(TEST(runs_from_ready_to_an_orderly_shutdown), TEST(serves_and_works_until_shutdown),
+RUN_TESTS(TEST(a_process_that_does_not_end_is_ended), /* first: it forks */
+	  TEST(runs_from_ready_to_an_orderly_shutdown), TEST(serves_and_works_until_shutdown),
 	  TEST(a_run_that_fails_is_exit_status_1), TEST(a_bad_flag_is_exit_status_1),
 	  TEST(an_address_in_use_is_an_error))

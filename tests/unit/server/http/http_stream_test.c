@@ -61,6 +61,12 @@ static const struct http_stream upload_stream = { .begin = upload_begin,
 						  .end = upload_end,
 						  .whole_ms = 20000,
 						  .stall_ms = 1500 };
+static const struct http_stream rated_stream = { .begin = upload_begin,
+						 .on_piece = upload_take,
+						 .end = upload_end,
+						 .whole_ms = 600000,
+						 .stall_ms = 1500,
+						 .slowest_bytes = 64 << 10 };
 enum { UPLOAD_MAX = 4 << 20 };
 
 static const struct http_route routes[] = {
@@ -69,6 +75,11 @@ static const struct http_route routes[] = {
 	  .handle = upload_answer,
 	  .body_max = UPLOAD_MAX,
 	  .stream = &upload_stream },
+	{ .method = "PUT",
+	  .path = "/rated",
+	  .handle = upload_answer,
+	  .body_max = UPLOAD_MAX,
+	  .stream = &rated_stream },
 };
 
 /* end() is called after the response was sent: wait for it. */
@@ -257,10 +268,37 @@ static void a_streamed_body_may_take_longer_than_a_request(void **state)
 	assert_status(receive_all(&arena, fd), "201");
 }
 
+/* Never a pause of stall_ms, and whole_ms is far away. */
+static void a_body_below_the_least_rate_is_cut_off(void **state)
+{
+	enum { LEN = 1 << 20 };
+	AUTO_ARENA arena = { 0 };
+	AUTO_FD slow = connect_to_server();
+	struct pollfd closed = { .fd = slow, .events = POLLRDHUP };
+	int64_t cut = metric_get(&http_timeouts_total);
+	int ended = upload.ended, handled = upload.handled, tries = 0;
+	char *text = arena_array(&arena, char, LEN);
+
+	(void)state;
+	send_text(slow, STR("PUT /rated HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"));
+	for (; tries < 300 && !poll(&closed, 1, 200); tries++)
+		(void)!send(slow, ".", 1, MSG_NOSIGNAL);
+	assert_true(tries < 300);
+	assert_ended(ended + 1);
+	assert_int_equal(metric_get(&http_timeouts_total), cut + 1);
+	assert_int_equal(upload.handled, handled);
+
+	memset(text, 'x', LEN);
+	assert_status(
+		request(&arena, "PUT /rated", "Content-Length: 1048576\r\n", (str){ text, LEN }),
+		"201");
+}
+
 RUN_WITH_SERVER(WITH_SHORT_TIMEOUTS(routes), TEST(a_streamed_body_is_received_in_pieces),
 		TEST(begin_can_reject_before_the_body_is_sent),
 		TEST(a_client_that_sends_on_gets_the_early_response),
 		TEST(a_client_that_sends_on_gets_the_rejection_of_a_piece),
 		TEST(begin_can_accept_and_the_client_gets_a_100), TEST(a_stream_can_reject_a_piece),
 		TEST(a_streamed_body_has_a_limit), TEST(an_aborted_stream_is_ended),
-		TEST(a_streamed_body_may_take_longer_than_a_request))
+		TEST(a_streamed_body_may_take_longer_than_a_request),
+		TEST(a_body_below_the_least_rate_is_cut_off))
