@@ -67,7 +67,8 @@ PURE = {
     "services/agent/spool": "batch pace spool_file",
     "services/agent/unwind": "stack_walk",
     "services/debuginfo": "misses request_path",
-    "services/ingester/consume": "batch_number partition_buffer poison unreadable",
+    "services/ingester/consume": "batch_number liveness partition_buffer poison "
+                                 "seek_overrides unreadable",
     "services/querier/api": "fleet_response params share_request web_page",
     "services/querier/merge": "gauge grouping memory merge range_sums",
     "services/querier/report": """collapsed diff flame flame_paths flame_report flame_table

@@ -2,12 +2,15 @@
 #include "client/kafka_consumer.h"
 
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/log.h"
+#include "client/kafka_close.h"
 #include "client/kafka_log.h"
 
 #include <inttypes.h>
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum {
 	QUEUE_DEFAULT_KBYTES = 16 << 10,
@@ -33,6 +36,7 @@ static const struct {
 	{ "check.crcs", "true" },
 	{ "enable.auto.commit", "false" },
 	{ "enable.auto.offset.store", "false" },
+	{ "enable.partition.eof", "true" },
 	/* Bytes of a response. It is decompressed as a whole, to ten times as much or more. */
 	{ "fetch.max.bytes", "4194304" },
 	{ "fetch.message.max.bytes", "1048576" },
@@ -58,6 +62,38 @@ static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self
 		 rd_kafka_err2name(code), kafka_text(reason, room));
 }
 
+/*
+ * Commit the start offsets with a text of our own, before the first message is fetched. No failure
+ * is reported: reading does not depend on it.
+ */
+static void mark_topic(struct kafka_consumer *consumer, const rd_kafka_topic_partition_list_t *list)
+{
+	rd_kafka_topic_partition_list_t *marks = rd_kafka_topic_partition_list_copy(list);
+	rd_kafka_queue_t *queue = rd_kafka_queue_new(consumer->kafka);
+	rd_kafka_event_t *event = NULL;
+
+	snprintf(consumer->mark, sizeof(consumer->mark), "decima-%d-%" PRIx64, getpid(),
+		 clock_unix_ns());
+	for (int i = 0; i < marks->cnt; i++) {
+		rd_kafka_topic_partition_t *item = &marks->elems[i];
+
+		item->offset = item->offset < 0 ? 0 : item->offset;
+		free(item->metadata);
+		item->metadata = heap_str(str_from(consumer->mark));
+		item->metadata_size = strlen(consumer->mark);
+	}
+	if (marks->cnt && !rd_kafka_commit_queue(consumer->kafka, marks, queue, NULL, NULL))
+		event = rd_kafka_queue_poll(queue, RESPONSE_TIMEOUT_MS);
+	consumer->is_marked = event && !rd_kafka_event_error(event);
+	if (marks->cnt && !consumer->is_marked)
+		log_warn("cannot mark the topic in Kafka", "error=\"%s\"",
+			 event ? rd_kafka_event_error_string(event) : "no response");
+	if (event)
+		rd_kafka_event_destroy(event);
+	rd_kafka_queue_destroy(queue);
+	rd_kafka_topic_partition_list_destroy(marks);
+}
+
 /* Get the start offset of each partition from the caller. False: read no partition. */
 static bool fill_positions(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
 {
@@ -72,6 +108,7 @@ static bool fill_positions(struct kafka_consumer *consumer, rd_kafka_topic_parti
 		return false;
 	for (size_t i = 0; i < count; i++)
 		list->elems[i].offset = positions[i].offset;
+	mark_topic(consumer, list);
 	return true;
 }
 
@@ -213,7 +250,7 @@ void kafka_consumer_close(struct kafka_consumer *consumer)
 	if (!rd_kafka_consumer_closed(consumer->kafka))
 		log_warn("consumer group not left: no response from Kafka");
 	revoke_all(consumer); /* if leaving the group has not done it */
-	rd_kafka_destroy_flags(consumer->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	kafka_close(consumer->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	consumer->kafka = NULL;
 }
 
@@ -257,6 +294,11 @@ enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t t
 		.timestamp_ms = rd_kafka_message_timestamp(message, &kind),
 	};
 
+	if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+		rd_kafka_message_destroy(message);
+		*ret_record = record;
+		return KAFKA_END;
+	}
 	if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) {
 		rd_kafka_message_destroy(message);
 		*ret_record = record;
@@ -302,7 +344,7 @@ str kafka_record_header(const struct kafka_record *record, const char *name)
  * Seek all partitions of the current assignment to the offsets that the caller supplies, and resume
  * them, as a new assignment is not paused either. False: a seek failed.
  */
-static bool seek(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
+static bool seek_all(struct kafka_consumer *consumer, rd_kafka_topic_partition_list_t *list)
 {
 	bool done = fill_positions(consumer, list) &&
 		    !rd_kafka_resume_partitions(consumer->kafka, list);
@@ -335,10 +377,62 @@ bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped, st
 		return err_set(err, ERR_IO, "get the assignment: %s", rd_kafka_err2str(code));
 	revoke_all(consumer);
 
-	bool done = seek(consumer, list);
+	bool done = seek_all(consumer, list);
 
 	rd_kafka_topic_partition_list_destroy(list);
 	return done || reopen(consumer, err);
+}
+
+/* A partition may be missing: the new topic has fewer. */
+static enum kafka_topic_state state_of(const struct kafka_consumer *consumer,
+				       const rd_kafka_topic_partition_t *item)
+{
+	if (item->err && item->err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+		return KAFKA_TOPIC_UNKNOWN;
+	if (!item->err && item->offset >= 0 &&
+	    str_eq(text(item->metadata, item->metadata_size), str_from(consumer->mark)))
+		return KAFKA_TOPIC_SAME;
+	return KAFKA_TOPIC_REPLACED;
+}
+
+enum kafka_topic_state kafka_consumer_check_topic(struct kafka_consumer *consumer)
+{
+	enum kafka_topic_state state = KAFKA_TOPIC_SAME;
+	rd_kafka_topic_partition_list_t *list;
+
+	if (!consumer->kafka || !consumer->is_marked || rd_kafka_assignment(consumer->kafka, &list))
+		return KAFKA_TOPIC_UNKNOWN;
+	if (rd_kafka_committed(consumer->kafka, list, RESPONSE_TIMEOUT_MS))
+		state = KAFKA_TOPIC_UNKNOWN;
+	for (int i = 0; i < list->cnt && state == KAFKA_TOPIC_SAME; i++)
+		state = state_of(consumer, &list->elems[i]);
+	rd_kafka_topic_partition_list_destroy(list);
+	return state;
+}
+
+bool kafka_consumer_seek(struct kafka_consumer *consumer, const struct kafka_position *position,
+			 struct err *err)
+{
+	if (!check_open(consumer, err))
+		return false;
+
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rd_kafka_topic_partition_t *item = rd_kafka_topic_partition_list_add(
+		list, consumer->options.topic, position->partition);
+
+	item->offset = position->offset;
+
+	rd_kafka_error_t *error = rd_kafka_seek_partitions(consumer->kafka, list, CALL_TIMEOUT_MS);
+	rd_kafka_resp_err_t code = error ? rd_kafka_error_code(error) : item->err;
+
+	if (error)
+		rd_kafka_error_destroy(error);
+	rd_kafka_topic_partition_list_destroy(list);
+	if (code)
+		return err_set(err, ERR_IO, "seek to offset %" PRId64 " of %s/%" PRId32 ": %s",
+			       position->offset, consumer->options.topic, position->partition,
+			       rd_kafka_err2str(code));
+	return true;
 }
 
 bool kafka_consumer_query_range(struct kafka_consumer *consumer, int32_t partition,

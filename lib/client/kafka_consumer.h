@@ -3,9 +3,12 @@
  * kafka_consumer - a member of a Kafka consumer group that stores its offsets elsewhere.
  *
  * A wrapper of librdkafka. Kafka assigns partitions; the caller supplies the start offset of each,
- * because the next offset is stored together with the data. Offsets are never committed to Kafka
- * and never reset automatically: an offset that the topic does not have is reported as
- * KAFKA_OUT_OF_RANGE.
+ * because the next offset is stored together with the data. It is never reset automatically: an
+ * offset that the topic does not have is reported as KAFKA_OUT_OF_RANGE.
+ *
+ * The start offsets are also committed to Kafka, but only as a mark: Kafka removes committed
+ * offsets with their topic. librdkafka goes on reading at the same offset if a topic is deleted and
+ * created again; kafka_consumer_check_topic() notices it by the missing mark.
  *
  * One thread owns a consumer, whose struct must not move while it is open. `assigned` and `revoked`
  * are called on that thread, inside kafka_consumer_poll(), kafka_consumer_restart() and
@@ -44,6 +47,8 @@ struct kafka_consumer {
 	/* private */
 	struct rd_kafka_s *kafka;              /* NULL: closed */
 	bool is_assigned;                      /* `revoked` was not called since `assigned` */
+	bool is_marked;                        /* Kafka has confirmed the mark */
+	char mark[48];                         /* metadata of the committed offsets */
 	struct kafka_consumer_options options; /* its strings are borrowed from the caller */
 };
 
@@ -59,6 +64,8 @@ struct kafka_record {
 enum kafka_event {
 	KAFKA_TIMEOUT,       /* no event within timeout_ms */
 	KAFKA_RECORD,        /* a message: the caller owns *ret_record */
+	KAFKA_END,           /* all messages before this offset of the partition were returned; both
+			      * are set. It may be higher than that of the last message plus one */
 	KAFKA_OUT_OF_RANGE,  /* the topic does not have the offset; partition and offset are set */
 	KAFKA_CORRUPT_BATCH, /* a batch cannot be decompressed, now or later; partition and offset
 			      * of its first message are set. Reported again until another offset is
@@ -75,7 +82,8 @@ bool kafka_consumer_open(struct kafka_consumer *consumer,
 			 const struct kafka_consumer_options *options, struct err *err) MUST_CHECK;
 
 /* Revoke all partitions, leave the group and close; `revoked` is called if partitions are assigned.
- * Takes about 3 s at most, 1 s if Kafka is unreachable. A zeroed or closed consumer is accepted. */
+ * Takes about 3 s at most, 1 s if Kafka is unreachable, and KAFKA_CLOSE_MS more if librdkafka
+ * hangs ("client/kafka_close.h"). A zeroed or closed consumer is accepted. */
 void kafka_consumer_close(struct kafka_consumer *consumer);
 
 /* Wait up to timeout_ms for an event. A consumer that a failed restart has closed is opened again;
@@ -100,6 +108,24 @@ str kafka_record_header(const struct kafka_record *record, const char *name);
  */
 bool kafka_consumer_restart(struct kafka_consumer *consumer, bool is_stopped,
 			    struct err *err) MUST_CHECK;
+
+enum kafka_topic_state {
+	KAFKA_TOPIC_SAME,
+	KAFKA_TOPIC_REPLACED, /* or the partitions were assigned to another consumer since */
+	KAFKA_TOPIC_UNKNOWN,  /* no response from the group's coordinator, now or at the start */
+};
+
+/*
+ * Whether all messages that were read since `assigned` was called are of one topic. Blocks for up
+ * to a second. After KAFKA_TOPIC_REPLACED, restart: the mark is set again then.
+ */
+enum kafka_topic_state kafka_consumer_check_topic(struct kafka_consumer *consumer) MUST_CHECK;
+
+/* Read an assigned partition from another offset; messages of it that were fetched before are not
+ * delivered. Blocks for up to 2 s. ERR_IO, the only failure: no response, or the client is closed.
+ */
+bool kafka_consumer_seek(struct kafka_consumer *consumer, const struct kafka_position *position,
+			 struct err *err) MUST_CHECK;
 
 /*
  * Query the first offset that the broker has, and the offset after the last one. Blocks for up to 2

@@ -2,6 +2,7 @@
 #include "client/kafka_producer.h"
 
 #include "base/log.h"
+#include "client/kafka_close.h"
 #include "client/kafka_log.h"
 
 #include <inttypes.h>
@@ -201,6 +202,6 @@ void kafka_producer_close(struct kafka_producer *producer, uint64_t timeout_ms)
 		rd_kafka_purge(producer->kafka, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
 		rd_kafka_flush(producer->kafka, PURGE_TIMEOUT_MS);
 	}
-	rd_kafka_destroy(producer->kafka);
+	kafka_close(producer->kafka, 0);
 	producer->kafka = NULL;
 }

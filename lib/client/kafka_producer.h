@@ -71,5 +71,6 @@ bool kafka_producer_send(struct kafka_producer *producer, const struct kafka_mes
 void kafka_producer_poll(struct kafka_producer *producer, uint64_t timeout_ms);
 
 /* Wait up to timeout_ms for the messages in flight, then report the remaining ones as failed and
- * close. May take half a second longer than timeout_ms. A zeroed or closed producer is accepted. */
+ * close. May take half a second longer than timeout_ms, and KAFKA_CLOSE_MS more if librdkafka hangs
+ * ("client/kafka_close.h"). A zeroed or closed producer is accepted. */
 void kafka_producer_close(struct kafka_producer *producer, uint64_t timeout_ms);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "client/kafka_close.h"
 #include "client/kafka_log.h"
 
 #include <inttypes.h>
@@ -11,7 +12,12 @@
 
 enum { CREATE_TIMEOUT_MS = 15000, POLL_MS = 200 };
 
-DEFINE_CLEANUP(rd_kafka_t *, rd_kafka_destroy)
+static void client_close(rd_kafka_t *kafka)
+{
+	kafka_close(kafka, 0);
+}
+
+DEFINE_CLEANUP(rd_kafka_t *, client_close)
 DEFINE_CLEANUP(rd_kafka_queue_t *, rd_kafka_queue_destroy)
 DEFINE_CLEANUP(rd_kafka_event_t *, rd_kafka_event_destroy)
 DEFINE_CLEANUP(rd_kafka_NewTopic_t *, rd_kafka_NewTopic_destroy)
@@ -95,7 +101,7 @@ bool kafka_topic_ensure(const char *brokers, const struct kafka_topic *topic,
 			const struct cancel *cancel, struct err *err)
 {
 	char why[KAFKA_TEXT_MAX];
-	CLEANUP(rd_kafka_destroyp) rd_kafka_t *kafka = client_new(brokers, err);
+	CLEANUP(client_closep) rd_kafka_t *kafka = client_new(brokers, err);
 
 	if (!kafka)
 		return false;

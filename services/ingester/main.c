@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "ingester/consume/consume.h"
 #include "ingester/failpoints.h"
+#include "ingester/ingester_limits.h"
 #include "ingester/maintain/compact.h"
 #include "ingester/maintain/maintenance.h"
 #include "ingester/metrics.h"
@@ -76,7 +77,9 @@ static bool run(void *self, struct err *err)
 	struct compact compact = { 0 };
 	struct maintenance maintenance = { 0 };
 	struct daemon_server server = { 0 };
-	struct daemon_service service = { .self = &consume, .ready = consume_ready };
+	struct daemon_service service = { .self = &consume,
+					  .ready = consume_ready,
+					  .healthy = consume_healthy };
 	const struct settings *loaded = self;
 
 	/* By default malloc() keeps larger and larger freed blocks; return them to the kernel. */
@@ -118,6 +121,7 @@ int main(int argc, char **argv)
 			.daemon = &settings.daemon,
 			.metrics = metrics,
 			.run = run,
+			.stop_ms = STOP_MS,
 		},
 		argc, argv);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingester/metrics.h"
 
+#include "client/kafka_close.h"
 #include "ingester/ingester_limits.h"
 
 #include <assert.h>

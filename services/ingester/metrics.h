@@ -43,6 +43,9 @@ enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 	    "Messages skipped because their batch in Kafka cannot be decompressed.")               \
 	ROW(ingester_topic_resets, METRIC_COUNTER, "topic_resets_total",                           \
 	    "Partitions found recreated or truncated below the stored offset.")                    \
+	ROW(ingester_unchecked, METRIC_COUNTER, "flushes_unchecked_total",                         \
+	    "Flushes before which Kafka did not say whether the topic is still the one that was "  \
+	    "read.")                                                                               \
 	ROW(ingester_rebalances, METRIC_COUNTER, "rebalances_total",                               \
 	    "Assignments of partitions by Kafka.")                                                 \
 	ROW(ingester_rereads, METRIC_COUNTER, "rereads_total",                                     \
@@ -50,6 +53,9 @@ enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 	ROW(ingester_repeated, METRIC_COUNTER, "messages_repeated_total",                          \
 	    "Messages that the Kafka client delivered again, found by their offset; all "          \
 	    "buffers were dropped then, to be read again.")                                        \
+	ROW(ingester_clients_left, METRIC_GAUGE, "kafka_clients_left",                             \
+	    "Kafka clients that could not be freed in time and keep their memory and threads.",    \
+	    .read = kafka_clients_left)                                                            \
 	ROW(ingester_assigned, METRIC_GAUGE, "partitions_assigned",                                \
 	    "Kafka partitions assigned to this ingester.")                                         \
 	ROW(ingester_lag, METRIC_GAUGE, "lag_messages",                                            \

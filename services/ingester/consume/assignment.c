@@ -52,13 +52,16 @@ bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t
 	struct consume *consume = self;
 	struct store_offset *offsets;
 	bool is_seeking = false;
+	int64_t skipped_to;
 	struct err err;
 
 	assignment_drop(consume);
 	offsets = arena_array(&consume->assignment, struct store_offset, count);
 	for (size_t i = 0; i < count; i++)
 		offsets[i].partition = positions[i].partition;
+	liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
 	while (!store_writer_offsets(&consume->store, offsets, count, &consume->assignment, &err)) {
+		liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
 		log_warn("offsets not read, trying again", "error=\"%s\"", err.msg);
 		consume->state = CONSUME_STORE_UNAVAILABLE;
 		if (!daemon_wait(RETRY_MS))
@@ -69,9 +72,9 @@ bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t
 	consume->buffer_count = count;
 	for (size_t i = 0; i < count; i++) {
 		partition_buffer_init(&consume->buffers[i], &offsets[i]);
-		if (offsets[i].partition == consume->seek_override.partition)
-			partition_buffer_skip_to(&consume->buffers[i],
-						 consume->seek_override.offset);
+		skipped_to = seek_overrides_find(&consume->overrides, &offsets[i]);
+		if (skipped_to >= 0)
+			partition_buffer_skip_to(&consume->buffers[i], skipped_to);
 		positions[i].offset = partition_buffer_start(&consume->buffers[i]);
 		if (offsets[i].partition == consume->unreadable.partition &&
 		    offsets[i].next <= consume->unreadable.first) {
@@ -83,10 +86,10 @@ bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t
 		consume->unreadable =
 			UNREADABLE_NONE; /* the partition belongs to another ingester now */
 	index_buffers(consume);
-	consume->seek_override.partition = -1;
 	metric_add(&ingester_rebalances, 1);
 	metric_set(&ingester_assigned, (int64_t)count);
 	consume->state = CONSUME_RUNNING;
+	liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
 	return true;
 }
 
@@ -95,20 +98,53 @@ void assignment_restart(struct consume *consume, bool is_stopped)
 	struct err err;
 
 	metric_add(&ingester_rereads, 1);
+	liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
 	while (!kafka_consumer_restart(&consume->consumer, is_stopped, &err)) {
 		log_warn("cannot restart reading, trying again", "error=\"%s\"", err.msg);
+		liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
 		if (!daemon_wait(RETRY_MS))
 			return;
 	}
 }
 
-static void override_seek(struct consume *consume, const struct partition_buffer *buffer,
-			  int64_t first, int64_t end)
+struct range {
+	int64_t first, end; /* of the messages that Kafka has */
+};
+
+static bool query_range(struct consume *consume, const struct partition_buffer *buffer,
+			struct range *ret_range)
 {
-	int64_t wanted = buffer->to.next < 0 ? 0 : buffer->to.next;
+	struct err err;
+
+	liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
+	if (kafka_consumer_query_range(&consume->consumer, buffer->to.partition, &ret_range->first,
+				       &ret_range->end, &err))
+		return true;
+	log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
+	return false;
+}
+
+static int64_t wanted_offset(const struct partition_buffer *buffer)
+{
+	return buffer->to.next < 0 ? 0 : buffer->to.next;
+}
+
+static bool range_has(struct range range, const struct partition_buffer *buffer)
+{
+	int64_t start = partition_buffer_start(buffer);
+
+	return start == KAFKA_FROM_BEGINNING ||
+	       (start >= range.first && wanted_offset(buffer) <= range.end);
+}
+
+/* The next assignments start the partition at the topic's first offset. */
+static void override_seek(struct consume *consume, const struct partition_buffer *buffer,
+			  struct range range)
+{
+	int64_t wanted = wanted_offset(buffer), first = range.first;
 	int32_t partition = buffer->to.partition;
 
-	consume->seek_override = (struct seek_override){ partition, first };
+	seek_overrides_set(&consume->overrides, &buffer->from, first);
 	if (first > wanted) {
 		log_warn("messages were removed before they were read",
 			 "partition=%" PRId32 " from=%" PRId64 " to=%" PRId64, partition, wanted,
@@ -118,37 +154,76 @@ static void override_seek(struct consume *consume, const struct partition_buffer
 		log_warn("topic was recreated or truncated, reading it from its beginning",
 			 "partition=%" PRId32 " expected=%" PRId64 " first=%" PRId64
 			 " end=%" PRId64,
-			 partition, wanted, first, end);
+			 partition, wanted, first, range.end);
 		metric_add(&ingester_topic_resets, 1);
 	}
 }
 
 /*
- * A starting broker may report "out of range" for offsets that it has. So the error alone is not
- * trusted: the topic's range decides, unless another message is at a remembered offset.
+ * If one partition of a recreated topic is out of range, the others are too, and each reopening
+ * ends all of them. A partition without a response (the new topic has fewer) is left to the next
+ * assignment.
  */
-void assignment_seek(struct consume *consume, const struct partition_buffer *buffer,
-		     bool is_foreign)
+static void override_others(struct consume *consume, const struct partition_buffer *reported)
 {
-	int64_t wanted = buffer->to.next < 0 ? 0 : buffer->to.next, first, end;
-	struct err err;
+	struct range range;
 
-	consume->unreadable = UNREADABLE_NONE;
-	while (!kafka_consumer_query_range(&consume->consumer, buffer->to.partition, &first, &end,
-					   &err)) {
-		log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
-		if (!daemon_wait(RETRY_MS))
+	for (size_t i = 0; i < consume->buffer_count; i++) {
+		const struct partition_buffer *buffer = &consume->buffers[i];
+
+		if (buffer == reported)
+			continue;
+		if (daemon_stopping() || !query_range(consume, buffer, &range))
 			return;
+		if (!range_has(range, buffer))
+			override_seek(consume, buffer, range);
 	}
-	if (is_foreign || first >= wanted || end < wanted)
-		override_seek(consume, buffer, first, end);
-	else if (!daemon_wait(RETRY_MS))
-		return;
-	assignment_restart(consume, !is_foreign);
 }
 
-/* Count the lost messages; the next assignment starts after them. */
-static void skip_unreadable(struct consume *consume)
+/*
+ * A starting broker may report "out of range" for offsets that it has. So the error alone is not
+ * trusted: the topic's range decides. If there is no range, reading restarts all the same: the
+ * partition may be gone, which only a new assignment shows.
+ */
+void assignment_out_of_range(struct consume *consume, const struct partition_buffer *buffer)
+{
+	struct range range;
+
+	consume->unreadable = UNREADABLE_NONE;
+	if (query_range(consume, buffer, &range) && !range_has(range, buffer)) {
+		override_seek(consume, buffer, range);
+		override_others(consume, buffer);
+	} else if (!daemon_wait(RETRY_MS)) {
+		return;
+	}
+	assignment_restart(consume, true);
+}
+
+/* The message is the first one of its partition since the assignment: the buffer is empty, and no
+ * other partition has to be read again. */
+void assignment_foreign(struct consume *consume, struct partition_buffer *buffer)
+{
+	struct range range;
+	struct err err;
+
+	if (!query_range(consume, buffer, &range)) {
+		if (daemon_wait(RETRY_MS))
+			assignment_restart(consume, false);
+		return;
+	}
+	override_seek(consume, buffer, range);
+	partition_buffer_skip_to(buffer, range.first);
+
+	struct kafka_position position = { buffer->to.partition, range.first };
+
+	if (kafka_consumer_seek(&consume->consumer, &position, &err))
+		return;
+	log_warn("cannot seek", "error=\"%s\"", err.msg);
+	assignment_restart(consume, false);
+}
+
+/* Count the lost messages; the next assignments start after them. */
+static void skip_unreadable(struct consume *consume, const struct partition_buffer *buffer)
 {
 	struct unreadable found = consume->unreadable;
 
@@ -157,10 +232,11 @@ static void skip_unreadable(struct consume *consume)
 		 found.next);
 	metric_add(&ingester_unreadable, (uint64_t)(found.next - found.first));
 	consume->unreadable = UNREADABLE_NONE;
-	consume->seek_override = (struct seek_override){ found.partition, found.next };
+	seek_overrides_set(&consume->overrides, &buffer->from, found.next);
 }
 
-bool assignment_readable(struct consume *consume, int64_t offset)
+bool assignment_readable(struct consume *consume, const struct partition_buffer *buffer,
+			 int64_t offset)
 {
 	struct unreadable *unreadable = &consume->unreadable;
 	int64_t fetched = unreadable->next;
@@ -170,9 +246,7 @@ bool assignment_readable(struct consume *consume, int64_t offset)
 
 	bool is_next = unreadable->next == fetched;
 
-	skip_unreadable(consume);
-	if (is_next)
-		consume->seek_override.partition = -1;
+	skip_unreadable(consume, buffer);
 	return is_next;
 }
 
@@ -184,8 +258,7 @@ void assignment_unreadable(struct consume *consume, const struct partition_buffe
 			   int64_t base)
 {
 	struct unreadable *unreadable = &consume->unreadable;
-	int64_t wanted = buffer->to.next < 0 ? 0 : buffer->to.next, first, end;
-	struct err err;
+	struct range range;
 
 	for (size_t i = 0; i < consume->buffer_count; i++)
 		if (consume->buffers[i].is_dirty) {
@@ -195,18 +268,15 @@ void assignment_unreadable(struct consume *consume, const struct partition_buffe
 	if (unreadable->partition >= 0 && unreadable->partition != buffer->to.partition)
 		return; /* one partition at a time */
 	if (unreadable->partition >= 0 && unreadable->base != base &&
-	    !assignment_readable(consume, base)) {
+	    !assignment_readable(consume, buffer, base)) {
 		assignment_restart(consume, false);
 		return;
 	}
-	if (!kafka_consumer_query_range(&consume->consumer, buffer->to.partition, &first, &end,
-					&err)) {
-		log_warn("cannot find the topic's range", "error=\"%s\"", err.msg);
+	if (!query_range(consume, buffer, &range))
 		return;
-	}
-	if (unreadable_inside(unreadable, buffer->to.partition, base, wanted, end) ==
-	    UNREADABLE_DONE)
-		skip_unreadable(consume);
+	if (unreadable_inside(unreadable, buffer->to.partition, base, wanted_offset(buffer),
+			      range.end) == UNREADABLE_DONE)
+		skip_unreadable(consume, buffer);
 	assignment_restart(consume, false);
 }
 

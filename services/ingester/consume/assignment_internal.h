@@ -34,13 +34,20 @@ struct partition_buffer *assignment_buffer(const struct consume *consume, int32_
 void assignment_restart(struct consume *consume, bool is_stopped);
 
 /*
- * Call it if the topic does not have the next offset of this partition, or (`is_foreign`) has
- * another message at the remembered offset. Logs and counts the reason, sets the seek override to
- * the topic's first offset, and restarts reading. If the topic does have the offset (a starting
- * broker may report the contrary), waits RETRY_MS and restarts reading at the same offset.
+ * Call it if Kafka reports that the topic does not have the next offset of this partition. Queries
+ * the ranges of all partitions, sets a seek override to the topic's first offset for each one that
+ * does not fit, logs and counts the reason, and restarts reading once. If the topic does have the
+ * offset (a starting broker may report the contrary), or the range is unknown, waits RETRY_MS and
+ * restarts reading.
  */
-void assignment_seek(struct consume *consume, const struct partition_buffer *buffer,
-		     bool is_foreign);
+void assignment_out_of_range(struct consume *consume, const struct partition_buffer *buffer);
+
+/*
+ * Call it if partition_buffer_check() found another message at the remembered offset: sets a seek
+ * override to the topic's first offset, and reads this partition from there. Pointers to buffers
+ * are invalid afterwards, because all partitions are restarted if the seek fails.
+ */
+void assignment_foreign(struct consume *consume, struct partition_buffer *buffer);
 
 /*
  * Call it for each report that the record batch that begins at `base` cannot be decompressed: makes
@@ -57,7 +64,8 @@ void assignment_unreadable(struct consume *consume, const struct partition_buffe
  * ended and the caller must process the message. False: the caller must drop the message and call
  * assignment_restart().
  */
-bool assignment_readable(struct consume *consume, int64_t offset);
+bool assignment_readable(struct consume *consume, const struct partition_buffer *buffer,
+			 int64_t offset);
 
 /* Frees all buffers and hosts, and clears their metrics. Accepts a consume without buffers. */
 void assignment_drop(struct consume *consume);

@@ -36,9 +36,19 @@ bool consume_ready(void *self, struct err *why)
 	struct consume *consume = self;
 	int state = consume->state;
 
-	if (state == CONSUME_RUNNING)
-		return true;
-	return err_set(why, ERR_IO, "%s", state_texts[state]);
+	if (state != CONSUME_RUNNING)
+		return err_set(why, ERR_IO, "%s", state_texts[state]);
+	if (liveness_is_stalled(&consume->liveness, clock_monotonic_ns(),
+				STALL_MS + 2 * consume->options->flush_interval_ns / NS_PER_MS))
+		return err_set(why, ERR_IO, "Kafka has messages, and none is stored");
+	return true;
+}
+
+bool consume_healthy(void *self, struct err *why)
+{
+	struct consume *consume = self;
+
+	return liveness_check(&consume->liveness, clock_monotonic_ns(), why);
 }
 
 /* Retry until the record is processed or the daemon stops. */
@@ -47,7 +57,9 @@ static void process(struct consume *consume, struct partition_buffer *buffer,
 {
 	struct err err;
 
+	liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
 	while (!message_process(consume, buffer, record, &err)) {
+		liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
 		log_warn("message not processed, trying again", "error=\"%s\"", err.msg);
 		consume->state = CONSUME_STORE_UNAVAILABLE;
 		if (!daemon_wait(RETRY_MS))
@@ -82,11 +94,9 @@ static struct partition_buffer *on_record(struct consume *consume,
  * a number would be found to be a duplicate, but any other would be stored twice. So nothing of the
  * buffers is trusted then, and all is read again from the stored offsets.
  */
-static bool is_repeated(const struct consume *consume, const struct kafka_record *record)
+static bool is_repeated(const struct partition_buffer *buffer, const struct kafka_record *record)
 {
-	const struct partition_buffer *buffer = assignment_buffer(consume, record->partition);
-
-	if (!buffer || !partition_buffer_is_past(buffer, record))
+	if (!partition_buffer_is_past(buffer, record))
 		return false;
 	log_warn("a message was delivered again, reading again from the stored offsets",
 		 "partition=%" PRId32 " offset=%" PRId64 " expected=%" PRId64, record->partition,
@@ -95,33 +105,46 @@ static bool is_repeated(const struct consume *consume, const struct kafka_record
 	return true;
 }
 
+/* Frees the record. */
+static void receive(struct consume *consume, struct kafka_record *record)
+{
+	struct partition_buffer *buffer = assignment_buffer(consume, record->partition);
+	bool again = buffer && ((record->partition == consume->unreadable.partition &&
+				 !assignment_readable(consume, buffer, record->offset)) ||
+				is_repeated(buffer, record));
+
+	buffer = again ? NULL : on_record(consume, record);
+	kafka_record_done(record); /* before the consumer may be closed */
+	if (again)
+		assignment_restart(consume, false);
+	else if (buffer)
+		assignment_foreign(consume, buffer);
+}
+
 static void step(struct consume *consume)
 {
 	struct kafka_record record;
 	struct partition_buffer *buffer;
 	struct err err;
-	bool again;
 
+	liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
 	switch (kafka_consumer_poll(&consume->consumer, POLL_MS, &record, &err)) {
 	case KAFKA_TIMEOUT:
 		if (consume->poison.limit)
 			consume->next_flush_ns = 0; /* no more messages: flush those received */
 		break;
 	case KAFKA_RECORD:
-		again = (record.partition == consume->unreadable.partition &&
-			 !assignment_readable(consume, record.offset)) ||
-			is_repeated(consume, &record);
-		buffer = again ? NULL : on_record(consume, &record);
-		kafka_record_done(&record); /* before the consumer may be closed */
-		if (again)
-			assignment_restart(consume, false);
-		else if (buffer)
-			assignment_seek(consume, buffer, true);
+		receive(consume, &record);
+		break;
+	case KAFKA_END:
+		buffer = assignment_buffer(consume, record.partition);
+		if (buffer)
+			buffer->end = record.offset;
 		break;
 	case KAFKA_OUT_OF_RANGE:
 		buffer = assignment_buffer(consume, record.partition);
 		if (buffer)
-			assignment_seek(consume, buffer, false);
+			assignment_out_of_range(consume, buffer);
 		break;
 	case KAFKA_CORRUPT_BATCH:
 		buffer = assignment_buffer(consume, record.partition);
@@ -156,7 +179,8 @@ static bool open_store(struct consume *consume)
 	return true;
 }
 
-static bool open_topics(struct consume *consume)
+/* Creates the topics that are missing. ERR_IO: retry. */
+static bool ensure_topics(struct consume *consume, struct err *err)
 {
 	const struct consume_options *options = consume->options;
 	char rejected[256];
@@ -165,19 +189,39 @@ static bool open_topics(struct consume *consume)
 		  TOPIC_RETENTION_MS },
 		{ rejected, REJECTED_PARTITIONS, options->replication_factor, TOPIC_RETENTION_MS },
 	};
-	struct err err;
 
 	snprintf(rejected, sizeof(rejected), "%s.rejected", options->topic);
-	for (size_t i = 0; i < ARRAY_LEN(topics);) {
-		if (kafka_topic_ensure(options->brokers, &topics[i], daemon_cancel(), &err)) {
-			i++;
-			continue;
-		}
+	for (size_t i = 0; i < ARRAY_LEN(topics); i++) {
+		liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
+		if (!kafka_topic_ensure(options->brokers, &topics[i], daemon_cancel(), err))
+			return false;
+	}
+	return true;
+}
+
+static bool open_topics(struct consume *consume)
+{
+	struct err err;
+
+	while (!ensure_topics(consume, &err)) {
 		log_warn("Kafka not ready, trying again", "error=\"%s\"", err.msg);
 		if (!daemon_wait(RETRY_MS))
 			return false;
 	}
 	return true;
+}
+
+/* Without its topic an ingester is assigned no partition. It creates a topic that was deleted. */
+static void check_topics(struct consume *consume)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	struct err err;
+
+	if (consume->buffer_count == 0 && now_ns < consume->topic_check_ns)
+		return;
+	if (consume->buffer_count == 0 && !ensure_topics(consume, &err))
+		log_warn("Kafka not ready, trying again", "error=\"%s\"", err.msg);
+	consume->topic_check_ns = now_ns + TOPIC_CHECK_MS * NS_PER_MS;
 }
 
 static bool open_kafka(struct consume *consume, struct err *err)
@@ -216,6 +260,7 @@ static void finish(struct consume *consume)
 	assignment_drop(consume);
 	arena_free(&consume->assignment);
 	arena_free(&consume->message_arena);
+	seek_overrides_done(&consume->overrides);
 }
 
 bool consume_run(struct consume *consume, const struct consume_options *options, struct err *err)
@@ -223,7 +268,6 @@ bool consume_run(struct consume *consume, const struct consume_options *options,
 	bool done = true;
 
 	consume->options = options;
-	consume->seek_override.partition = -1;
 	consume->unreadable = UNREADABLE_NONE;
 	hosts_init(&consume->hosts);
 	consume->state = CONSUME_OPENING_STORE;
@@ -235,8 +279,12 @@ bool consume_run(struct consume *consume, const struct consume_options *options,
 	consume->state = CONSUME_JOINING;
 	done = open_kafka(consume, err);
 	consume->next_flush_ns = clock_monotonic_ns() + options->flush_interval_ns;
-	while (done && !daemon_stopping())
+	consume->topic_check_ns = clock_monotonic_ns() + TOPIC_CHECK_MS * NS_PER_MS;
+	liveness_progress(&consume->liveness, clock_monotonic_ns());
+	while (done && !daemon_stopping()) {
 		step(consume);
+		check_topics(consume);
+	}
 out:
 	finish(consume);
 	return done;

@@ -9,14 +9,16 @@
  * The loop runs on one thread, the consumer thread, and needs no lock; librdkafka's threads
  * prefetch meanwhile. Messages that were read and not flushed are still in Kafka. If a failure
  * leaves in doubt what PostgreSQL has stored, all buffers are dropped, and reading starts again
- * from the offsets in PostgreSQL. HTTP threads read only `state`.
+ * from the offsets in PostgreSQL. HTTP threads read only `state` and `liveness`.
  */
 #pragma once
 
 #include "ingester/consume/hosts_internal.h"
+#include "ingester/consume/liveness_internal.h"
 #include "ingester/consume/partition_buffer_internal.h"
 #include "ingester/consume/poison_internal.h"
 #include "ingester/consume/reject_internal.h"
+#include "ingester/consume/seek_overrides_internal.h"
 #include "ingester/consume/unreadable_internal.h"
 
 /* Texts are borrowed and must outlive the loop. */
@@ -38,14 +40,9 @@ enum consume_state {
 	CONSUME_STATE_COUNT,
 };
 
-/* Where the next assignment starts a partition, instead of at the offset in PostgreSQL. */
-struct seek_override {
-	int32_t partition;
-	int64_t offset;
-};
-
 struct consume {
 	_Atomic int state; /* enum consume_state */
+	struct liveness liveness;
 	/* private */
 	const struct consume_options *options; /* borrowed until consume_run() returns */
 	struct kafka_consumer consumer;
@@ -59,12 +56,13 @@ struct consume {
 	uint64_t partitions_made, writers_terminated; /* of the store, already in the metrics */
 	struct partition_buffer **by_partition;       /* [0, partition_end) */
 	size_t partition_end;
-	struct arena message_arena;         /* memory of the message being decoded */
-	struct seek_override seek_override; /* partition -1: unused */
+	struct arena message_arena; /* memory of the message being decoded */
+	struct seek_overrides overrides;
 	struct unreadable unreadable;
 	struct poison poison;
 	bool is_paused;
 	uint64_t next_flush_ns, backoff_ms;
+	uint64_t topic_check_ns; /* when to look for the topic, if no partition is assigned */
 };
 
 /*
@@ -78,5 +76,9 @@ bool consume_run(struct consume *consume, const struct consume_options *options,
 		 struct err *err) MUST_CHECK;
 
 /* For /ready; `self` is the struct consume. Any thread. False: not ready; the message of `why`
- * (ERR_IO) names what the loop waits for. */
+ * (ERR_IO) names what the loop waits for, or says that it stores nothing. */
 bool consume_ready(void *self, struct err *why);
+
+/* For /healthy; `self` is the struct consume. Any thread. False: the loop hangs; the message of
+ * `why` (ERR_TIMEOUT) says for how long. */
+bool consume_healthy(void *self, struct err *why);

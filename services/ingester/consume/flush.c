@@ -153,6 +153,23 @@ static bool reread_if_reconnected(struct consume *consume, bool *ret_rereading, 
 	return true;
 }
 
+/* The messages of a topic that was created again would be stored from the middle of it. */
+static bool reread_if_replaced(struct consume *consume)
+{
+	switch (kafka_consumer_check_topic(&consume->consumer)) {
+	case KAFKA_TOPIC_SAME:
+		return false;
+	case KAFKA_TOPIC_UNKNOWN:
+		metric_add(&ingester_unchecked, 1);
+		return false;
+	case KAFKA_TOPIC_REPLACED:
+		break;
+	}
+	log_warn("topic may have been recreated, reading again from the stored offsets");
+	assignment_restart(consume, false);
+	return true;
+}
+
 bool flush_all(struct consume *consume, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
@@ -162,9 +179,13 @@ bool flush_all(struct consume *consume, struct err *err)
 	uint64_t messages = 0;
 	bool is_rereading;
 
+	liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
 	if (!reread_if_reconnected(consume, &is_rereading, err))
 		return false;
 	if (is_rereading)
+		return true;
+
+	if (buffered_messages(consume) && reread_if_replaced(consume))
 		return true;
 
 	struct store_flush_part *dirty = dirty_buffers(consume, &arena, &buffers, &count);
@@ -181,9 +202,12 @@ bool flush_all(struct consume *consume, struct err *err)
 		count_stored(buffers[i]);
 		messages += buffers[i]->messages;
 		poison_advance(&consume->poison, buffers[i]->to.partition, buffers[i]->to.next);
+		seek_overrides_remove(&consume->overrides, buffers[i]->to.partition);
 		partition_buffer_stored(buffers[i]);
 	}
 	poison_flush_stored(&consume->poison, messages);
+	if (messages)
+		liveness_progress(&consume->liveness, clock_monotonic_ns());
 	count_flush(consume, &result, clock_monotonic_ns() - start_ns);
 	if (lost) {
 		log_warn("another ingester stored these partitions, reading them again",
@@ -216,6 +240,9 @@ static void observe(struct consume *consume)
 	for (size_t i = 0; i < consume->buffer_count; i++)
 		samples += consume->buffers[i].samples.samples.len;
 	lag_observe(consume);
+	if (liveness_is_stalled(&consume->liveness, clock_monotonic_ns(), STALL_MS / 2) &&
+	    lag_is_stored(consume))
+		liveness_progress(&consume->liveness, clock_monotonic_ns());
 	metric_set(&ingester_connections, (int64_t)consume->store.connections);
 	metric_set(&ingester_buffered_samples, (int64_t)samples);
 	metric_set(&ingester_buffered_bytes, (int64_t)memory_used(consume));

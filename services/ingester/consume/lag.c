@@ -49,6 +49,29 @@ void lag_observe(struct consume *consume)
 	metric_set(&ingester_lag_ms, worst_ms);
 }
 
+/* The end of a transaction occupies an offset, but is no message: so the end that was read counts,
+ * if the broker has no later one. */
+static bool is_stored(const struct partition_buffer *buffer, int64_t end)
+{
+	return end <= 0 || buffer->from.next == end || (!buffer->messages && buffer->end == end);
+}
+
+bool lag_is_stored(struct consume *consume)
+{
+	AUTO_ARENA arena = { 0 };
+	struct kafka_position *ends =
+		arena_array(&arena, struct kafka_position, consume->buffer_count);
+
+	for (size_t i = 0; i < consume->buffer_count; i++)
+		ends[i] = (struct kafka_position){ consume->buffers[i].to.partition, -1 };
+	if (consume->buffer_count)
+		kafka_consumer_query_ends(&consume->consumer, ends, consume->buffer_count);
+	for (size_t i = 0; i < consume->buffer_count; i++)
+		if (!is_stored(&consume->buffers[i], ends[i].offset))
+			return false;
+	return true;
+}
+
 void lag_forget(const struct consume *consume)
 {
 	for (size_t i = 0; i < consume->buffer_count; i++) {

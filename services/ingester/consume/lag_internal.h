@@ -19,6 +19,12 @@
 void lag_observe(struct consume *consume);
 
 /*
+ * Queries Kafka, for up to a second. False: a partition has messages that are not stored, or fewer
+ * messages than were stored. A partition without a response counts as stored.
+ */
+bool lag_is_stored(struct consume *consume);
+
+/*
  * Removes the metrics of all partitions in consume->buffers. Called when an assignment ends, before
  * the buffers are released.
  */

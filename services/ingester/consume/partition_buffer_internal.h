@@ -25,6 +25,7 @@ struct partition_buffer {
 	bool must_check;              /* compare the next record with the remembered one */
 	bool is_dirty;                /* `to` or the samples are ahead of the table */
 	uint64_t messages;            /* processed and not stored */
+	int64_t end;                  /* all messages before this offset were read; 0: unknown */
 	int64_t oldest_ms;  /* oldest Kafka timestamp of these messages; INT64_MAX: none */
 	int64_t sampled_ms; /* minimum, over messages, of the newest sample time; INT64_MAX: none */
 	int64_t newest_ms;  /* newest sample stored since the assignment, Unix ms; 0: none */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
+#include "client/kafka_close.h"
 #include "client/kafka_consumer.h"
 #include "support/mock_kafka.h"
 #include "support/side_by_side.h"
 
 #include <stdio.h>
 
-enum { MOCK_HEARTBEAT = 12 }; /* ApiKey */
+enum { MOCK_FETCH = 1, MOCK_HEARTBEAT = 12 }; /* ApiKey */
 enum { PARTITIONS = 4, TRIES = 300, TRY_MS = 100 };
 
 /* The mock waits 3 s for the first members of a group, and this time minus a second for all members
@@ -136,6 +137,103 @@ static void starts_and_restarts_at_the_offsets_of_the_caller(void **state)
 	kafka_consumer_close(&consumer);
 	assert_int_equal(owner.count, 0);
 	assert_int_equal(owner.revoked, owner.assigned);
+	mock_kafka_close(&mock);
+}
+
+/* Replace the mark of a partition; removing the topic removes it. The group accepts a commit only
+ * of its member. */
+static void replace_mark(struct kafka_consumer *consumer)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rd_kafka_topic_partition_t *item = rd_kafka_topic_partition_list_add(list, "t", 2);
+
+	item->metadata = strdup("another");
+	item->metadata_size = strlen("another");
+	item->offset = 0;
+	assert_int_equal(rd_kafka_commit(consumer->kafka, list, 0), 0);
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
+static void notices_that_its_mark_is_missing(void **state)
+{
+	struct owner owner = { .begin = { KAFKA_FROM_BEGINNING, 2, 0, 5 } };
+	struct kafka_consumer consumer = { 0 };
+	struct mock_kafka mock;
+	struct err err;
+
+	(void)state;
+	mock_kafka_open(&mock, "t");
+	fill(&mock, 5);
+	assert_int_equal(kafka_consumer_check_topic(&consumer), KAFKA_TOPIC_UNKNOWN);
+	open_consumer(&consumer, &mock, &owner);
+	assert_int_equal(kafka_consumer_check_topic(&consumer), KAFKA_TOPIC_UNKNOWN);
+	read_until(&consumer, &owner, 5 + 3 + 5 + 0);
+	assert_int_equal(kafka_consumer_check_topic(&consumer), KAFKA_TOPIC_SAME);
+
+	replace_mark(&consumer);
+	assert_int_equal(kafka_consumer_check_topic(&consumer), KAFKA_TOPIC_REPLACED);
+	assert_true(kafka_consumer_restart(&consumer, false, &err));
+	assert_int_equal(kafka_consumer_check_topic(&consumer), KAFKA_TOPIC_SAME);
+
+	rd_kafka_mock_broker_set_down(mock.cluster, MOCK_BROKER);
+	assert_int_equal(kafka_consumer_check_topic(&consumer), KAFKA_TOPIC_UNKNOWN);
+	kafka_consumer_close(&consumer);
+	mock_kafka_close(&mock);
+}
+
+static void reports_the_end_of_each_partition(void **state)
+{
+	struct owner owner = { .begin = { KAFKA_FROM_BEGINNING, 2, 5, 0 } };
+	struct kafka_consumer consumer = { 0 };
+	int64_t ends[PARTITIONS] = { 0 };
+	struct kafka_record record;
+	struct mock_kafka mock;
+	struct err err;
+
+	(void)state;
+	mock_kafka_open(&mock, "t");
+	fill(&mock, 5);
+	open_consumer(&consumer, &mock, &owner);
+	for (int i = 0; i < TRIES && (!ends[0] || !ends[1] || !ends[2] || !ends[3]); i++) {
+		enum kafka_event event = kafka_consumer_poll(&consumer, TRY_MS, &record, &err);
+
+		if (event == KAFKA_END)
+			ends[record.partition] = record.offset;
+		if (event == KAFKA_RECORD)
+			kafka_record_done(&record);
+	}
+	for (size_t i = 0; i < PARTITIONS; i++)
+		assert_int_equal(ends[i], 5);
+	kafka_consumer_close(&consumer);
+	mock_kafka_close(&mock);
+}
+
+static void seeks_one_partition_and_no_other(void **state)
+{
+	struct owner owner = { .begin = { 3, 3, 3, 3 } };
+	struct kafka_consumer consumer = { 0 };
+	struct kafka_position position = { .partition = 1, .offset = 1 };
+	struct mock_kafka mock;
+	struct err err;
+
+	(void)state;
+	mock_kafka_open(&mock, "t");
+	fill(&mock, 5);
+	open_consumer(&consumer, &mock, &owner);
+	read_until(&consumer, &owner, 4 * 2);
+
+	assert_true(kafka_consumer_seek(&consumer, &position, &err));
+	owner.read[1] = 0;
+	read_until(&consumer, &owner, 4 * 2 + 2);
+	assert_int_equal(owner.first[1], 1);
+	assert_int_equal(owner.read[1], 4);
+	assert_int_equal(owner.assigned, 1);
+
+	position.partition = PARTITIONS; /* not assigned */
+	assert_false(kafka_consumer_seek(&consumer, &position, &err));
+	assert_int_equal(err.code, ERR_IO);
+	kafka_consumer_close(&consumer);
+	assert_false(kafka_consumer_seek(&consumer, &position, &err));
 	mock_kafka_close(&mock);
 }
 
@@ -276,6 +374,34 @@ static void closing_does_not_wait_for_an_unreachable_kafka(void **state)
 	mock_kafka_close(&mock);
 }
 
+/* librdkafka never frees a client that read a partition which no longer exists. */
+static void closing_ends_in_time_after_the_topic_was_deleted(void **state)
+{
+	struct owner owner = { 0 };
+	struct kafka_consumer consumer = { 0 };
+	struct mock_kafka mock;
+
+	(void)state;
+	mock_kafka_open(&mock, "t");
+	fill(&mock, 3);
+	open_consumer(&consumer, &mock, &owner);
+	read_until(&consumer, &owner, 12);
+	rd_kafka_mock_topic_set_error(mock.cluster, "t", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+	rd_kafka_mock_push_request_errors(mock.cluster, MOCK_FETCH, 1,
+					  RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+	for (int i = 0; i < 30; i++)
+		step(&consumer, &owner); /* it learns of the deletion */
+
+	uint64_t start_ns = clock_monotonic_ns();
+
+	kafka_consumer_close(&consumer);
+
+	assert_true(clock_monotonic_ns() - start_ns < 30 * NS_PER_SECOND);
+	assert_int_equal(owner.count, 0);
+	assert_true(kafka_clients_left() <= 1); /* 1 with librdkafka 2.0.2, whose fault it is */
+	mock_kafka_close(&mock);
+}
+
 /* Closed with records that were fetched but not read. */
 static void closes_with_unread_messages(void **state)
 {
@@ -297,9 +423,12 @@ static void closes_with_unread_messages(void **state)
 }
 
 RUN_SIDE_BY_SIDE(TEST(starts_and_restarts_at_the_offsets_of_the_caller),
+		 TEST(notices_that_its_mark_is_missing), TEST(reports_the_end_of_each_partition),
+		 TEST(seeks_one_partition_and_no_other),
 		 TEST(a_consumer_that_a_failed_restart_closed_fails_until_it_can_open),
 		 TEST(a_restart_resumes_paused_partitions),
 		 TEST(a_new_assignment_resumes_paused_partitions),
 		 TEST(a_failed_seek_rejoins_the_group),
 		 TEST(closing_does_not_wait_for_an_unreachable_kafka),
+		 TEST(closing_ends_in_time_after_the_topic_was_deleted),
 		 TEST(closes_with_unread_messages))
