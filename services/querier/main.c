@@ -18,7 +18,7 @@
 struct settings {
 	struct daemon_settings daemon;
 	const char *postgres;
-	uint64_t concurrency, connections, memory_max, timeout_ns;
+	uint64_t concurrency, connections, memory_max, memory_total_max, timeout_ns;
 	const char *symbolizer_url;
 	uint64_t symbolizer_timeout_ns, symbol_cache_max_bytes;
 	uint64_t share_max_bytes, share_total_max_bytes;
@@ -39,6 +39,11 @@ static const struct conf_key keys[] = {
 		  "data, all in one snapshot. The total is at most this times query-concurrency." },
 	{ "query-memory-limit", CONF_BYTES, FIELD(memory_max), .fallback = "512MB", .min = 1 << 20,
 	  .help = "Memory that one query may use; a query that needs more is rejected (422)." },
+	{ "memory-limit", CONF_BYTES, FIELD(memory_total_max), .fallback = "4GB", .min = 1 << 20,
+	  .help = "Memory of all queries and responses: a query counts with --query-memory-limit "
+		  "while it runs, and then with what its response uses, until the client has read "
+		  "it. A query for which nothing is left waits up to 10 s (503). Symbols and "
+		  "connections need memory besides." },
 	{ "query-timeout", CONF_DURATION, FIELD(timeout_ns), .fallback = "1m", .min = NS_PER_MS,
 	  .max = QUERY_TIMEOUT_MAX_MS * NS_PER_MS,
 	  .help = "Time that one query may take, from the wait for a connection to the last byte "
@@ -76,12 +81,16 @@ static bool run(void *self, struct err *err)
 	const struct settings *settings = self;
 	struct api api;
 
+	if (settings->memory_max > settings->memory_total_max)
+		return err_set(err, ERR_INVALID,
+			       "--query-memory-limit is more than --memory-limit");
 	api_init(&api,
 		 &(struct api_options){
 			 .store = { .postgres = settings->postgres, .cancel = daemon_cancel() },
 			 .concurrency = settings->concurrency,
 			 .connections = settings->connections,
 			 .memory_max = settings->memory_max,
+			 .memory_total_max = settings->memory_total_max,
 			 .timeout_ns = settings->timeout_ns,
 			 .symbolizer_url = settings->symbolizer_url,
 			 .symbolizer_timeout_ns = settings->symbolizer_timeout_ns,
@@ -93,7 +102,8 @@ static bool run(void *self, struct err *err)
 					  .route_count = api_route_count,
 					  .self = &api,
 					  .ready = api_ready,
-					  .error_body = api_reject };
+					  .error_body = api_reject,
+					  .freed = api_freed };
 	bool served = daemon_serve_until_stop(&settings->daemon, &service, err);
 
 	api_done(&api);

@@ -23,12 +23,14 @@
 	      "a gauge's step is not shorter unless the request has one")                          \
 	LIMIT(MATCH_PARAMS_MAX, 16, COUNT, "`match[]` parameters", BAD_DATA)                       \
 	LIMIT(POOL_MAX, 64, COUNT, "value of `--query-concurrency`", "an error at the start")      \
-	LIMIT(POOL_WAIT_MS, 10000, MS, "a query's wait for a free connection",                     \
+	LIMIT(POOL_WAIT_MS, 10000, MS, "a query's wait for a free connection, and for memory",     \
 	      "503 with a sentence, `decima_querier_pool_rejections_total`")                       \
-	LIMIT(POOL_WAITING_MAX, 64, COUNT, "queries that wait for a free connection",              \
+	LIMIT(POOL_WAITING_MAX, 64, COUNT, "queries that wait for a connection or for memory",     \
 	      "503 with a sentence, `decima_querier_pool_rejections_total`")                       \
 	LIMIT(POOL_POLL_MS, 200, MS,                                                               \
 	      "interval at which a waiting query checks whether its client is gone", PACE)         \
+	LIMIT(POOL_TRIM_BYTES, 16 << 20, BYTES,                                                    \
+	      "a response whose memory is returned to the system at once", PACE)                   \
 	LIMIT(READY_CACHE_MS, 1000, MS,                                                            \
 	      "shortest interval between two checks of PostgreSQL by `/ready`",                    \
 	      "the response repeats the last outcome")                                             \

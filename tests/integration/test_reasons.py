@@ -166,7 +166,7 @@ def stacks(cell, kind, seconds, count=1):
     """Run `count` programs with stacks of a kind, for `seconds` of CPU time each."""
     running = [subprocess.Popen([program(cell, "stacks"), kind, str(seconds)])
                for _ in range(count)]
-    assert [process.wait(120) for process in running] == [0] * count
+    assert [process.wait(600) for process in running] == [0] * count
 
 
 @pytest.mark.machine

@@ -90,7 +90,11 @@ void api_init(struct api *api, const struct api_options *options)
 	api->share_max_bytes = options->share_max_bytes;
 	api->share_total_max_bytes = options->share_total_max_bytes;
 	pthread_mutex_init(&api->share_lock, NULL);
-	pool_init(&api->pool, &options->store, options->concurrency, options->connections);
+	pool_init(&api->pool, &(struct pool_options){ .store = options->store,
+						      .count = options->concurrency,
+						      .connections = options->connections,
+						      .memory_max = options->memory_total_max,
+						      .query_memory_max = options->memory_max });
 	ready_init(&api->ready, &options->store);
 	symbolization_init(&api->symbolization,
 			   &(struct symbolization_options){
@@ -111,6 +115,11 @@ void api_done(struct api *api)
 bool api_ready(void *self, struct err *why)
 {
 	return ready_get(&((struct api *)self)->ready, why);
+}
+
+void api_freed(void *self, uint64_t memory_counted)
+{
+	pool_set_memory(&((struct api *)self)->pool, memory_counted, 0);
 }
 
 void api_reject(void *self, const struct http_request *req, const char *why,

@@ -36,6 +36,7 @@ struct api_options {
 	size_t concurrency;         /* queries that run at the same time */
 	size_t connections;         /* to PostgreSQL, of each query; at most READERS_MAX */
 	uint64_t memory_max;        /* bytes that one request may use, its response included */
+	uint64_t memory_total_max;  /* bytes of all requests and responses */
 	const char *symbolizer_url; /* empty: addresses are not symbolized */
 	uint64_t symbolizer_timeout_ns, symbol_cache_max_bytes;
 	uint64_t share_max_bytes, share_total_max_bytes; /* of one share, of all shares */
@@ -55,6 +56,9 @@ extern const size_t api_route_count;
 /* For struct daemon_service; `self` is the api. True if PostgreSQL answers queries, checked at most
  * once in READY_CACHE_MS. False: *why has the reason. */
 bool api_ready(void *self, struct err *why);
+
+/* For struct daemon_service; `self` is the api. */
+void api_freed(void *self, uint64_t memory_counted);
 
 /*
  * For struct daemon_service; `self` is the api. The server has rejected a request and has set the

@@ -110,6 +110,10 @@ void api_request_handle(struct api *api, const struct http_request *req, struct 
 	}
 	if (!succeeded)
 		write_error(&request, endpoint, &err);
+	if (request.memory_counted) {
+		res->memory_counted = req->arena->size;
+		pool_set_memory(&api->pool, request.memory_counted, res->memory_counted);
+	}
 	metric_add(&in_flight, (uint64_t)-1);
 	account(&request, endpoint, err.msg);
 }
@@ -122,7 +126,8 @@ bool api_request_may_continue(const void *request, struct err *err)
 struct store_reader *api_request_acquire_reader(struct api_request *request, struct err *err)
 {
 	uint64_t began_ns = clock_monotonic_ns();
-	struct store_reader *reader = pool_acquire(&request->api->pool, &request->bounds, err);
+	struct store_reader *reader =
+		pool_acquire(&request->api->pool, &request->memory_counted, &request->bounds, err);
 
 	request->stats.wait_ns += clock_monotonic_ns() - began_ns;
 	return reader;

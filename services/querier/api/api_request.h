@@ -25,7 +25,8 @@ struct api_request {
 	struct query_stats stats;
 	struct store_gap gaps[STORE_GAPS_MAX]; /* of the last api_request_read_samples() */
 	size_t gap_count;
-	size_t memory_used; /* peak bytes, if more than the arena of `req` has */
+	size_t memory_used;      /* peak bytes, if more than the arena of `req` has */
+	uint64_t memory_counted; /* in the pool */
 };
 
 /*
