@@ -37,8 +37,8 @@ PURE = {
     "lib/client": "postgres_value server_list shown_url",
     "lib/dwarf": """dwarf_abbrev dwarf_contexts dwarf_entry dwarf_expression dwarf_file
         dwarf_inflate dwarf_package dwarf_pointer dwarf_ranges dwarf_value""",
-    "lib/elf": """build_id debug_extract debug_link debug_rank elf_code elf_file elf_header
-        elf_sections elf_symbols htlhash mini_debug""",
+    "lib/elf": """build_id debug_extract debug_link debug_rank elf_code elf_compression
+        elf_file elf_header elf_sections elf_symbols htlhash mini_debug""",
     "lib/profile": "labels matcher profile_type quoted regex_hint sample_set selector",
     "lib/server/config": "conf",
     "lib/server/http": "http_metrics url",

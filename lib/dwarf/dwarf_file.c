@@ -5,6 +5,7 @@
 #include "dwarf/dwarf_abbrev.h"
 #include "dwarf/dwarf_inflate.h"
 #include "dwarf/dwarf_value.h"
+#include "elf/elf_compression.h"
 
 #include <dwarf.h>
 #include <stdio.h>
@@ -124,6 +125,8 @@ static bool sections_open(struct dwarf_file *file, int fd, const struct elf_sect
 {
 	struct stat stat;
 
+	if (!elf_compression_check(fd, sections, err))
+		return false;
 	if (fstat(fd, &stat))
 		return err_errno(err, "stat the debug file");
 

@@ -69,7 +69,8 @@ struct dwarf_file {
  * Maps the file and indexes its units; a file without DWARF has no units. The caller keeps the
  * descriptor, which may be closed afterwards. The struct must not move: its units point to it.
  * ERR_INVALID: a section is truncated or cannot be decompressed; ERR_LIMIT: a decompressed section
- * would exceed memory_max, the limit of the arena in bytes; ERR_IO: the file cannot be mapped.
+ * would exceed memory_max, the limit of the arena in bytes, or the sections claim too much
+ * (elf_compression_check()); ERR_IO: the file cannot be mapped.
  * After a failure nothing is mapped. dwarf_file_close() unmaps the file and accepts a zeroed
  * struct.
  */

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dwarf/dwarf_inflate.h"
 
-#include "base/reader.h"
+#include "elf/elf_compression.h"
 
 #include <elf.h>
 #include <zlib.h>
 #include <zstd.h>
-
-enum { COMPRESS_ZSTD = 2 /* ELFCOMPRESS_ZSTD, which elf.h does not know yet */ };
 
 static bool zlib_inflate(str bytes, char *room, size_t len)
 {
@@ -37,41 +35,19 @@ static bool zstd_inflate(str bytes, char *room, size_t len)
 	return ZSTD_decompress(room, len, bytes.ptr, bytes.len) == len;
 }
 
-/* Reads the compression header; *bytes becomes the bytes after it. False: not compressed. */
-static bool head_read(const struct elf_section *section, bool is_wide, str *bytes,
-		      uint32_t *ret_type, uint64_t *ret_len)
-{
-	struct reader r = reader_of(*bytes);
-
-	if (section->flags & SHF_COMPRESSED) {
-		*ret_type = reader_u32(&r);
-		if (is_wide)
-			reader_u32(&r); /* reserved */
-		*ret_len = is_wide ? reader_u64(&r) : reader_u32(&r);
-		reader_bytes(&r, is_wide ? 8 : 4); /* alignment */
-	} else if (str_starts_with(section->name, STR(".zdebug_"))) {
-		reader_bytes(&r, 4); /* "ZLIB" */
-		*ret_type = ELFCOMPRESS_ZLIB;
-		*ret_len = __builtin_bswap64(reader_u64(&r));
-	} else {
-		return false;
-	}
-	if (r.failed)
-		*ret_type = 0;
-	*bytes = r.rest;
-	return true;
-}
-
 bool dwarf_inflate(const struct elf_section *section, bool is_wide, str bytes, uint64_t max,
 		   struct arena *arena, str *ret_contents, struct err *err)
 {
-	uint32_t type;
-	uint64_t len;
+	struct elf_compression compression;
 
 	*ret_contents = bytes;
-	if (!head_read(section, is_wide, &bytes, &type, &len))
+	if (!elf_compression_read(section, is_wide, &bytes, &compression))
 		return true;
-	if (type != ELFCOMPRESS_ZLIB && type != COMPRESS_ZSTD)
+
+	uint32_t type = compression.type;
+	uint64_t len = compression.len;
+
+	if (type != ELFCOMPRESS_ZLIB && type != ELF_COMPRESSION_ZSTD)
 		return err_set(err, ERR_INVALID, STR_FMT " has an unknown compression",
 			       STR_ARG(section->name));
 	if (len > max)
@@ -80,7 +56,7 @@ bool dwarf_inflate(const struct elf_section *section, bool is_wide, str bytes, u
 
 	char *room = arena_array(arena, char, len);
 
-	if (!(type == COMPRESS_ZSTD ? zstd_inflate : zlib_inflate)(bytes, room, (size_t)len))
+	if (!(type == ELF_COMPRESSION_ZSTD ? zstd_inflate : zlib_inflate)(bytes, room, (size_t)len))
 		return err_set(err, ERR_INVALID, STR_FMT " cannot be decompressed",
 			       STR_ARG(section->name));
 	*ret_contents = (str){ room, len };

@@ -2,10 +2,11 @@
 #include "elf/debug_rank.h"
 
 #include "base/reader.h"
+#include "elf/elf_compression.h"
 
 #include <elf.h>
 
-enum { DWARF_OLDEST = 2, DWARF_NEWEST = 5, PEEK_LEN = 32, COMPRESSED_ZSTD = 2 };
+enum { DWARF_OLDEST = 2, DWARF_NEWEST = 5, PEEK_LEN = 32 };
 
 const char *const debug_rank_names[DEBUG_RANK_COUNT] = {
 	[DEBUG_NOTHING] = "nothing", [DEBUG_DYNSYM] = "dynsym", [DEBUG_MINI] = "mini",
@@ -44,24 +45,11 @@ static bool unit_is_plausible(str bytes, uint64_t section_len)
 	       version >= DWARF_OLDEST && version <= DWARF_NEWEST;
 }
 
-/* A compression header: the type, then the decompressed length. */
-static bool compression_is_plausible(str bytes, bool is_wide)
-{
-	struct reader r = reader_of(bytes);
-	uint32_t type = reader_u32(&r);
-
-	if (is_wide)
-		reader_u32(&r); /* reserved */
-
-	uint64_t len = is_wide ? reader_u64(&r) : reader_u32(&r);
-
-	return !r.failed && len > 0 && (type == ELFCOMPRESS_ZLIB || type == COMPRESSED_ZSTD);
-}
-
 static bool has_units(int fd, const struct elf_sections *sections)
 {
 	const struct elf_section *info = elf_sections_find(sections, STR(".debug_info"));
 	bool is_old = !info;
+	struct elf_compression compression;
 	char room[PEEK_LEN];
 
 	if (is_old) /* compressed in the old way, without SHF_COMPRESSED */
@@ -75,8 +63,9 @@ static bool has_units(int fd, const struct elf_sections *sections)
 
 	if (is_old)
 		return str_starts_with(bytes, STR("ZLIB"));
-	if (info->flags & SHF_COMPRESSED)
-		return compression_is_plausible(bytes, sections->is_wide);
+	if (elf_compression_read(info, sections->is_wide, &bytes, &compression))
+		return compression.len > 0 && (compression.type == ELFCOMPRESS_ZLIB ||
+					       compression.type == ELF_COMPRESSION_ZSTD);
 	return unit_is_plausible(bytes, info->size);
 }
 

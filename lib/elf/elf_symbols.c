@@ -126,17 +126,33 @@ static elf_symbols symbols_choose(const struct candidate *candidates, size_t cou
 	return symbols;
 }
 
+typedef elf_symbols candidates_select(const struct candidate *candidates, size_t count,
+				      struct arena *arena);
+
+static elf_symbols symbols_keep(const struct candidate *candidates, size_t count,
+				struct arena *arena)
+{
+	elf_symbols symbols = { .items = arena_array(arena, struct elf_symbol, count) };
+
+	for (; symbols.len < count; symbols.len++) {
+		symbols.items[symbols.len] = candidates[symbols.len].symbol;
+		if (!symbols.items[symbols.len].end)
+			symbols.items[symbols.len].end = candidates[symbols.len].section_end;
+	}
+	return symbols;
+}
+
 static bool table_read(int fd, const struct elf_sections *sections, const struct elf_section *table,
-		       struct arena *arena, elf_symbols *ret_symbols, struct err *err)
+		       uint64_t max_bytes, candidates_select *select, struct arena *arena,
+		       elf_symbols *ret_symbols, struct err *err)
 {
 	size_t entry = sections->is_wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), count = 0;
 	str bytes, names, file = { 0 };
 
 	if (!elf_section_has_bytes(table) || table->link >= sections->len)
 		return true;
-	if (!elf_section_read(fd, table, ELF_SYMBOLS_BYTES_MAX, arena, &bytes, err) ||
-	    !elf_section_read(fd, &sections->items[table->link], ELF_SYMBOLS_BYTES_MAX, arena,
-			      &names, err))
+	if (!elf_section_read(fd, table, max_bytes, arena, &bytes, err) ||
+	    !elf_section_read(fd, &sections->items[table->link], max_bytes, arena, &names, err))
 		return false;
 
 	struct candidate *candidates = arena_array(arena, struct candidate, bytes.len / entry);
@@ -149,19 +165,33 @@ static bool table_read(int fd, const struct elf_sections *sections, const struct
 		}
 	if (count)
 		qsort(candidates, count, sizeof(*candidates), candidate_compare);
-	*ret_symbols = symbols_choose(candidates, count, arena);
+	*ret_symbols = select(candidates, count, arena);
+	return true;
+}
+
+static bool symbols_read(int fd, const struct elf_sections *sections, uint64_t max_bytes,
+			 candidates_select *select, struct arena *arena, elf_symbols *ret_symbols,
+			 struct err *err)
+{
+	static const str tables[] = { STR(".symtab"), STR(".dynsym") };
+
+	*ret_symbols = (elf_symbols){ 0 };
+	for (size_t i = 0; i < ARRAY_LEN(tables) && ret_symbols->len == 0; i++)
+		if (!table_read(fd, sections, elf_sections_find(sections, tables[i]), max_bytes,
+				select, arena, ret_symbols, err))
+			return err_wrap(err, "read " STR_FMT, STR_ARG(tables[i]));
 	return true;
 }
 
 bool elf_symbols_read(int fd, const struct elf_sections *sections, struct arena *arena,
 		      elf_symbols *ret_symbols, struct err *err)
 {
-	static const str tables[] = { STR(".symtab"), STR(".dynsym") };
+	return symbols_read(fd, sections, ELF_SYMBOLS_BYTES_MAX, symbols_choose, arena, ret_symbols,
+			    err);
+}
 
-	*ret_symbols = (elf_symbols){ 0 };
-	for (size_t i = 0; i < ARRAY_LEN(tables) && ret_symbols->len == 0; i++)
-		if (!table_read(fd, sections, elf_sections_find(sections, tables[i]), arena,
-				ret_symbols, err))
-			return err_wrap(err, "read " STR_FMT, STR_ARG(tables[i]));
-	return true;
+bool elf_symbols_read_all(int fd, const struct elf_sections *sections, uint64_t max_bytes,
+			  struct arena *arena, elf_symbols *ret_symbols, struct err *err)
+{
+	return symbols_read(fd, sections, max_bytes, symbols_keep, arena, ret_symbols, err);
 }

@@ -29,3 +29,9 @@ typedef VEC(struct elf_symbol) elf_symbols;
  */
 bool elf_symbols_read(int fd, const struct elf_sections *sections, struct arena *arena,
 		      elf_symbols *ret_symbols, struct err *err) MUST_CHECK;
+
+/* As elf_symbols_read(), with all symbols of an address, and the bound max_bytes. `end` of a symbol
+ * without a size is the end of its section. */
+bool elf_symbols_read_all(int fd, const struct elf_sections *sections, uint64_t max_bytes,
+			  struct arena *arena, elf_symbols *ret_symbols,
+			  struct err *err) MUST_CHECK;

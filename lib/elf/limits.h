@@ -18,6 +18,20 @@
 	      "the upload is rejected: 400 `bad_data` with a sentence")                            \
 	LIMIT(ELF_SYMBOLS_BYTES_MAX, 512 << 20, BYTES,                                             \
 	      "an ELF symbol table (`.symtab`, `.dynsym`), or its string table", NO_SYMBOL_TABLE)  \
+	LIMIT(SAME_BUILD_SYMBOLS_MAX, 64 << 20, BYTES,                                             \
+	      "an ELF symbol table, or its string table, that is compared with the one of a "      \
+	      "stored file",                                                                       \
+	      "the stored file stays, `decima_debuginfo_uploads_total{outcome=\"contradicts\"}`")  \
+	/* Debian's debug files unpack to 2 or 3 times their size, a small one to 13 times;        \
+	 * deflate reaches 1,030. */                                                               \
+	LIMIT(UNPACK_RATIO_MAX, 32, COUNT,                                                         \
+	      "bytes that the compressed sections of a file unpack to, together, for each byte "   \
+	      "of the file",                                                                       \
+	      "the upload is rejected, "                                                           \
+	      "`decima_debuginfo_uploads_total{outcome=\"beyond_limits\"}`; no symbol table and "  \
+	      "no unwind table is built")                                                          \
+	LIMIT(UNPACK_FREE_BYTES, 64 << 20, BYTES, "which they may unpack to in any case",          \
+	      "the ratio counts")                                                                  \
 	/* Without the mapped file. */                                                             \
 	LIMIT(SYMBOL_BUILD_MEMORY_MAX, 4ULL << 30, BYTES, "memory to build a symbol table",        \
 	      NO_SYMBOL_TABLE)                                                                     \

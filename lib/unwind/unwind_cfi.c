@@ -2,6 +2,7 @@
 #include "base/sorted.h"
 #include "dwarf/dwarf_inflate.h"
 #include "dwarf/dwarf_value.h"
+#include "elf/elf_compression.h"
 #include "unwind/unwind_cfi_internal.h"
 
 #include <dwarf.h>
@@ -268,7 +269,8 @@ static bool debug_frame_list(struct unwind_cfi_file *file, struct unwind_ranges 
 		section = elf_sections_find(file->sections, STR(".zdebug_frame"));
 	if (!elf_section_has_bytes(section))
 		return true;
-	return elf_section_read(file->fd, section, UNWIND_SECTION_MAX, ranges->arena, &bytes,
+	return elf_compression_check(file->fd, file->sections, err) &&
+	       elf_section_read(file->fd, section, UNWIND_SECTION_MAX, ranges->arena, &bytes,
 				err) &&
 	       dwarf_inflate(section, file->sections->is_wide, bytes, UNWIND_SECTION_MAX,
 			     ranges->arena, &found.bytes, err) &&

@@ -20,6 +20,13 @@
 	      "if fewer are allowed: a warning in the log")                                      \
 	LIMIT(UPLOADS_MAX, 8, COUNT, "concurrent uploads, `decima_debuginfo_uploads_running`",   \
 	      UNAVAILABLE("uploads_total{outcome=\"busy\"}"))                                    \
+	LIMIT(UPLOADS_PER_CLIENT_MAX, 2, COUNT,                                                  \
+	      "concurrent uploads of one client address, if `--http-address-share` is not 100",  \
+	      "429, `decima_debuginfo_uploads_total{outcome=\"client_busy\"}`")                  \
+	LIMIT(UPLOAD_CLIENTS_MAX, 4096, COUNT,                                                   \
+	      "client addresses whose uploaded bytes are counted",                               \
+	      "the one with the fewest bytes is forgotten, "                                     \
+	      "`decima_debuginfo_upload_clients_forgotten_total`")                               \
 	LIMIT(FETCHES_MAX, 8, COUNT,                                                             \
 	      "concurrent downloads from upstream, `decima_debuginfo_upstream_fetches`",         \
 	      "other requests wait, `decima_debuginfo_upstream_waiters`")                        \
@@ -28,6 +35,9 @@
 	LIMIT(FETCH_WAIT_SECONDS, 120, SECONDS, "how long a request waits for such a download",  \
 	      UNAVAILABLE("upstream_total{outcome=\"busy\"}"))                                   \
 	LIMIT(UPLOAD_STALL_SECONDS, 30, SECONDS, "the pause between two pieces of an upload",    \
+	      "it is aborted, `decima_debuginfo_uploads_total{outcome=\"aborted\"}`")            \
+	LIMIT(UPLOAD_SLOWEST_BYTES, 16 << 10, BYTES,                                             \
+	      "bytes of an upload in a second, on average, after the first 30 s",                \
 	      "it is aborted, `decima_debuginfo_uploads_total{outcome=\"aborted\"}`")            \
 	LIMIT(RETRY_AFTER_SECONDS, 30, SECONDS, "`Retry-After` of a rejected request", PACE)     \
 	LIMIT(GENERATIONS_MAX, 10000, COUNT, "build ids in one request for generations",         \
@@ -50,6 +60,9 @@
 	/* Not one scan per upload. */                                                           \
 	LIMIT(KEEP_PERCENT, 95, COUNT, "percent of `--store-max-bytes` that an eviction leaves", \
 	      "`decima_debuginfo_evicted_files_total`")                                          \
+	LIMIT(ASKED_LATELY_SECONDS, 24 * 3600, SECONDS,                                          \
+	      "how long a file that a client asked for is not evicted for an upload",            \
+	      "507 with a sentence, `decima_debuginfo_uploads_total{outcome=\"full\"}`")         \
 	/* Other processes may write to the same store. */                                       \
 	LIMIT(RESCAN_SECONDS, 300, SECONDS, "the interval of scans of the store", PACE)
 

@@ -109,7 +109,7 @@ static bool rename_into(const struct file_write *write, uint64_t *ret_generation
 {
 	struct files_path path = files_path_of(&write->key.id);
 	int root = write->files->directory;
-	char from[FILES_PATH_MAX], to[NAME_MAX + 1];
+	char from[FILES_PATH_MAX], to[FILES_ENTRY_MAX];
 
 	temp_path(&write->key, from, sizeof(from));
 	for (int race = 0; race < RACES_MAX; race++) {
@@ -124,11 +124,12 @@ static bool rename_into(const struct file_write *write, uint64_t *ret_generation
 			openat(root, path.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		uint64_t current = files_generation(write->files, &write->key);
 		uint64_t now = clock_unix_ns() / NS_PER_MS;
-		uint64_t generation = current >= now ? current + 1 : now;
+		struct files_entry entry = { .generation = current >= now ? current + 1 : now,
+					     .is_trusted = write->is_trusted };
 
-		snprintf(to, sizeof(to), "%s-%" PRIu64, write->key.name, generation);
+		files_path_entry(write->key.name, entry, to);
 		if (directory >= 0 && renameat(root, from, directory, to) == 0) {
-			*ret_generation = generation;
+			*ret_generation = entry.generation;
 			*ret_directory = fd_take(&directory);
 			return true;
 		}
@@ -147,7 +148,7 @@ struct removal {
 static void remove_if_older(void *self, int directory, const char *entry)
 {
 	struct removal *removal = self;
-	uint64_t generation = files_path_generation(entry, removal->name);
+	uint64_t generation = files_path_parse_entry(entry, removal->name).generation;
 	struct stat stat;
 
 	if (!generation || generation >= removal->newest || fstatat(directory, entry, &stat, 0) ||
@@ -167,14 +168,35 @@ static uint64_t remove_older(int directory, const char *name, uint64_t newest, u
 	return removal.bytes;
 }
 
+/* Make room, and set the time of the last request to that of the replaced file. */
+static bool prepare(struct file_write *write, struct err *err)
+{
+	struct timespec times[2] = { { 0 }, { .tv_nsec = UTIME_OMIT } };
+	struct stored_file replaced = { .fd = -1 };
+	struct stat stat;
+
+	(void)files_find(write->files, &write->key, &replaced);
+
+	AUTO_FD fd = replaced.fd;
+
+	if (fd >= 0 && fstat(fd, &stat) == 0)
+		times[0] = stat.st_atim;
+	if (write->is_asked_for)
+		times[0].tv_nsec = UTIME_NOW;
+	if (futimens(write->fd, times) || fsync(write->fd))
+		return err_errno(err, "sync a file of the store");
+	return files_make_room(write->files,
+			       write->len > replaced.size ? write->len - replaced.size : 0,
+			       write->is_asked_for, err);
+}
+
 bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struct err *err)
 {
 	struct files *files = write->files;
 	AUTO_FD directory = -1;
 	uint64_t generation, removed_bytes = 0, removed_files = 0;
 
-	if (fsync(write->fd)) {
-		err_errno(err, "sync a file of the store");
+	if (!prepare(write, err)) {
 		file_write_abandon(write);
 		return false;
 	}
@@ -193,7 +215,5 @@ bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struc
 	close(write->fd);
 	*write = (struct file_write){ 0 };
 	*ret_generation = generation;
-	if (files->bytes > files->max_bytes)
-		files_sweep(files);
 	return true;
 }

@@ -17,6 +17,9 @@ struct file_write {
 	struct file_key key;
 	int fd;
 	uint64_t len;
+	/* set by the caller before the commit, of the file that is stored */
+	bool is_trusted;
+	bool is_asked_for; /* a client waits for it */
 };
 
 /* Begins a write, which the caller ends with file_write_commit() or file_write_abandon(). `files`
@@ -32,7 +35,8 @@ bool file_write_add(struct file_write *write, str piece, struct err *err) MUST_C
  * the write. */
 bool file_write_restart(struct file_write *write, struct err *err) MUST_CHECK;
 
-/* Replaces the stored file. False: the stored file stays. If only the fsync of the directory fails,
+/* Replaces the stored file. False: the stored file stays; ERR_LIMIT: the store is full, and no file
+ * may be evicted for this one (files_make_room()). If only the fsync of the directory fails,
  * which is logged, the new file is stored and counts as the newest, but the old one stays beside
  * it. The write is over in each case. */
 bool file_write_commit(struct file_write *write, uint64_t *ret_generation,

@@ -17,11 +17,14 @@
 
 enum { RACES_MAX = 4 };
 
-#define FILES_METRICS(ROW)                                              \
-	ROW(stored_bytes, METRIC_GAUGE, "decima_debuginfo_store_bytes", \
-	    "Total size of the files in the store.")                    \
-	ROW(stored_files, METRIC_GAUGE, "decima_debuginfo_store_files", \
-	    "Number of files in the store.")
+#define FILES_METRICS(ROW)                                                                         \
+	ROW(stored_bytes, METRIC_GAUGE, "decima_debuginfo_store_bytes",                            \
+	    "Total size of the files in the store.")                                               \
+	ROW(stored_files, METRIC_GAUGE, "decima_debuginfo_store_files",                            \
+	    "Number of files in the store.")                                                       \
+	ROW(asked_bytes, METRIC_GAUGE, "decima_debuginfo_store_asked_bytes",                       \
+	    "Total size of the files that a client asked for in the last 24 hours, which are not " \
+	    "evicted for uploads.")
 
 METRICS(files_metrics, FILES_METRICS);
 
@@ -31,6 +34,7 @@ void files_account(struct files *files, uint64_t bytes, uint64_t count)
 	files->count += count;
 	metric_set(&stored_bytes, (int64_t)files->bytes);
 	metric_set(&stored_files, (int64_t)files->count);
+	metric_set(&asked_bytes, (int64_t)files->asked_bytes);
 }
 
 /* The first process that opens the store creates its name. */
@@ -124,25 +128,25 @@ struct file_key file_key_source(const struct build_id *id, str path)
 
 struct newest {
 	const char *name;
-	uint64_t generation; /* 0: not stored */
+	struct files_entry entry; /* generation 0: not stored */
 };
 
 static void visit_entry(void *self, int directory, const char *entry)
 {
 	struct newest *newest = self;
-	uint64_t generation = files_path_generation(entry, newest->name);
+	struct files_entry parsed = files_path_parse_entry(entry, newest->name);
 
 	(void)directory;
-	if (generation > newest->generation)
-		newest->generation = generation;
+	if (parsed.generation > newest->entry.generation)
+		newest->entry = parsed;
 }
 
-static uint64_t newest_of(int directory, const char *name)
+static struct files_entry newest_of(int directory, const char *name)
 {
 	struct newest newest = { .name = name };
 
 	files_path_each_entry(directory, ".", visit_entry, &newest);
-	return newest.generation;
+	return newest.entry;
 }
 
 static int open_directory(const struct files *files, const struct build_id *id)
@@ -156,42 +160,50 @@ uint64_t files_generation(const struct files *files, const struct file_key *key)
 {
 	AUTO_FD directory = open_directory(files, &key->id);
 
-	return directory < 0 ? 0 : newest_of(directory, key->name);
+	return directory < 0 ? 0 : newest_of(directory, key->name).generation;
 }
 
 static bool open_newest(int directory, const struct file_key *key, struct stored_file *ret_file)
 {
-	uint64_t generation = newest_of(directory, key->name);
-	char entry[NAME_MAX + 1];
+	struct files_entry newest = newest_of(directory, key->name);
+	char text[FILES_ENTRY_MAX];
 	struct stat stat;
 
-	if (!generation)
+	if (!newest.generation)
 		return false;
-	snprintf(entry, sizeof(entry), "%s-%" PRIu64, key->name, generation);
+	files_path_entry(key->name, newest, text);
 
-	AUTO_FD fd = openat(directory, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	/* To look into a file is not to ask for it. */
+	AUTO_FD fd = openat(directory, text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOATIME);
 
+	if (fd < 0 && errno == EPERM) /* the file is another user's */
+		fd = openat(directory, text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &stat) || !S_ISREG(stat.st_mode))
 		return false;
 	*ret_file = (struct stored_file){ .fd = fd_take(&fd),
 					  .size = (uint64_t)stat.st_size,
-					  .generation = generation };
+					  .generation = newest.generation,
+					  .is_trusted = newest.is_trusted };
 	return true;
 }
 
 bool files_find(const struct files *files, const struct file_key *key, struct stored_file *ret_file)
 {
-	static const struct timespec now_read[2] = { { .tv_nsec = UTIME_NOW },
-						     { .tv_nsec = UTIME_OMIT } };
 	AUTO_FD directory = open_directory(files, &key->id);
 
 	if (directory < 0)
 		return false;
 	/* A newer generation may replace the file between the listing and the open: retry. */
 	for (int race = 0; race < RACES_MAX; race++)
-		if (open_newest(directory, key, ret_file)) {
-			(void)futimens(ret_file->fd, now_read); /* may fail: a read-only store */
+		if (open_newest(directory, key, ret_file))
 			return true;
-		}
 	return false;
+}
+
+void files_mark_asked(int fd)
+{
+	static const struct timespec now[2] = { { .tv_nsec = UTIME_NOW },
+						{ .tv_nsec = UTIME_OMIT } };
+
+	(void)futimens(fd, now); /* may fail: a read-only store */
 }

@@ -3,6 +3,7 @@
  * files - the store of debug files: a directory that several processes may share.
  *
  *     DIR/files/6f/3c1e8a.../debuginfo-1787479200123    a file, with its generation
+ *     DIR/files/6f/3c1e8a.../debuginfo-1787479200456.trusted
  *     DIR/files/6f/3c1e8a.../executable-...
  *     DIR/files/01/htlhash-23.../debuginfo-...
  *     DIR/temp/6f3c1e8a....debuginfo                    a file being written, locked by its writer
@@ -14,10 +15,13 @@
  * - A generation is the Unix time in milliseconds at which the file was stored, or the generation
  *   of its predecessor + 1 if that is higher. So a generation is never reused, even after an
  *   eviction.
+ * - A file is trusted if an authorized source vouches for it (replacement.h). Its name says so.
+ * Files that were stored before names said so are not trusted.
  * - The temporary file is the lock: the process that has flock() on it is the only writer of that
  *   file, in all processes. If the writer dies, the kernel releases the lock.
- * - If the quota is exceeded, the least recently read files are evicted first. The time of the last
- *   read is the atime, which files_find() sets.
+ * - The atime of a file is the time at which a client last asked for it, 0 if none has: only
+ *   files_mark_asked() sets it. If the store is full, the files that no client asked for are
+ * evicted first, then those for which no client asked for the longest time.
  *
  * Any thread.
  */
@@ -33,6 +37,7 @@ enum { FILES_NAME_LEN = 16 };
 
 struct files {
 	_Atomic uint64_t bytes, count; /* of stored files, as far as this process knows */
+	_Atomic uint64_t asked_bytes;  /* of files asked for lately, at the last scan */
 	char name[FILES_NAME_LEN + 1]; /* of this store; the same in all processes that share it */
 	/* private */
 	bool is_open;
@@ -67,13 +72,17 @@ struct file_key file_key_source(const struct build_id *id, str path);
 struct stored_file {
 	int fd; /* the caller closes it */
 	uint64_t size, generation;
+	bool is_trusted;
 };
 
-/* Opens the newest generation of a file and sets its time of last read. The caller closes
+/* Opens the newest generation of a file. The caller closes
  * ret_file->fd, which stays readable after an eviction. False, with *ret_file unchanged: the file
  * is not stored, or cannot be opened. */
 bool files_find(const struct files *files, const struct file_key *key,
 		struct stored_file *ret_file);
+
+/* A client asks for the file. Has no effect in a store that cannot be written to. */
+void files_mark_asked(int fd);
 
 /* The newest stored generation; 0: the file is not stored, or the store cannot be read. */
 uint64_t files_generation(const struct files *files, const struct file_key *key);

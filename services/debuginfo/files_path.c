@@ -3,7 +3,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
+
+#define TRUSTED ".trusted"
 
 struct files_path files_path_of(const struct build_id *id)
 {
@@ -16,18 +19,29 @@ struct files_path files_path_of(const struct build_id *id)
 	return path;
 }
 
-uint64_t files_path_generation(const char *entry, const char *name)
+void files_path_entry(const char *name, struct files_entry entry, char ret_text[FILES_ENTRY_MAX])
 {
-	str remainder = str_from(entry);
-	uint64_t generation;
+	snprintf(ret_text, FILES_ENTRY_MAX, "%s-%" PRIu64 "%s", name, entry.generation,
+		 entry.is_trusted ? TRUSTED : "");
+}
 
-	if (!str_starts_with(remainder, str_from(name)))
-		return 0;
-	remainder = str_skip(remainder, strlen(name));
-	if (!str_starts_with(remainder, STR("-")) ||
-	    !str_to_u64(str_skip(remainder, 1), &generation))
-		return 0;
-	return generation;
+struct files_entry files_path_parse_entry(const char *text, const char *name)
+{
+	struct files_entry entry = { 0 };
+	str rest = str_from(text);
+
+	if (!str_starts_with(rest, str_from(name)))
+		return entry;
+	rest = str_skip(rest, strlen(name));
+	if (!str_starts_with(rest, STR("-")))
+		return entry;
+	rest = str_skip(rest, 1);
+	entry.is_trusted = str_ends_with(rest, STR(TRUSTED));
+	if (entry.is_trusted)
+		rest.len -= strlen(TRUSTED);
+	if (!str_to_u64(rest, &entry.generation))
+		entry.generation = 0;
+	return entry;
 }
 
 void files_path_each_entry(int above, const char *path, files_path_visit *visit, void *self)

@@ -18,8 +18,18 @@ struct files_path {
 
 struct files_path files_path_of(const struct build_id *id);
 
-/* The generation in the entry name NAME-GENERATION; 0 if the entry has another NAME. */
-uint64_t files_path_generation(const char *entry, const char *name);
+enum { FILES_ENTRY_MAX = 96 }; /* with the NUL */
+
+/* An entry of a build id's directory: NAME-GENERATION, or NAME-GENERATION.trusted. */
+struct files_entry {
+	uint64_t generation; /* 0: another file */
+	bool is_trusted;
+};
+
+void files_path_entry(const char *name, struct files_entry entry, char ret_text[FILES_ENTRY_MAX]);
+
+/* The generation is 0 if the text is no entry of that name. */
+struct files_entry files_path_parse_entry(const char *text, const char *name);
 
 /* Call visit() for each entry of the directory `path`, which is relative to the directory `above`.
  * A directory that cannot be opened has no entries. */

@@ -9,9 +9,19 @@
 
 #include "debuginfo/files.h"
 
-/* Recounts the stored files and bytes. If the quota is exceeded, removes the least recently read
- * files first. A file that cannot be removed is skipped. */
+/* Recounts the stored files and bytes. If the quota is exceeded, removes files, in the order of
+ * files.h. A file that cannot be removed is skipped. */
 void files_sweep(struct files *files);
+
+/* Removes files, in the order of files.h, if there is no room for `bytes` more. For a file that no
+ * client asked for, no file is removed that was asked for lately (ASKED_LATELY_SECONDS).
+ * ERR_LIMIT: there is no room; then nothing was removed, unless a removal failed. */
+bool files_make_room(struct files *files, uint64_t bytes, bool is_asked_for,
+		     struct err *err) MUST_CHECK;
+
+/* As far as is known without a scan: whether files_make_room() can make room for a file that no
+ * client asked for. */
+bool files_may_have_room(const struct files *files, uint64_t bytes);
 
 /* Remove the temporary files of writers that died. A temporary file that is locked belongs to a
  * running process and stays. */

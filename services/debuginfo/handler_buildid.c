@@ -78,7 +78,7 @@ static bool find_debuginfo(struct buildid_request *request, struct stored_file *
 	if (!files_find(request->handler->files, &key, ret_file))
 		return find(request, &key, ret_file);
 	if (request->handler->upstream->servers.count &&
-	    verified_contents(ret_file->fd).rank < DEBUG_DWARF &&
+	    (verified_contents(ret_file->fd).rank < DEBUG_DWARF || !ret_file->is_trusted) &&
 	    fetch(request, &key, ret_file->generation) &&
 	    files_find(request->handler->files, &key, &better)) {
 		close(ret_file->fd);
@@ -88,20 +88,32 @@ static bool find_debuginfo(struct buildid_request *request, struct stored_file *
 	return true;
 }
 
-/* An uploaded debug file that contains the code can be served as the executable. */
+/* An uploaded debug file that contains the code can be served as the executable; if it is not
+ * trusted, only if no other server has the executable. */
 static bool find_executable(struct buildid_request *request, bool may_fetch,
 			    struct stored_file *ret_file)
 {
 	struct file_key uploaded = file_key_debuginfo(&request->path.id);
 	struct file_key own = file_key_executable(&request->path.id);
 
-	if (files_find(request->handler->files, &uploaded, ret_file)) {
-		if (verified_contents(ret_file->fd).has_code)
-			return true;
+	bool is_uploaded = files_find(request->handler->files, &uploaded, ret_file);
+	struct stored_file better;
+
+	if (is_uploaded && !verified_contents(ret_file->fd).has_code) {
 		close(ret_file->fd);
+		is_uploaded = false;
 	}
-	return may_fetch ? find(request, &own, ret_file)
-			 : files_find(request->handler->files, &own, ret_file);
+	if (is_uploaded && ret_file->is_trusted)
+		return true;
+	if (may_fetch ? find(request, &own, &better)
+		      : files_find(request->handler->files, &own, &better)) {
+		if (is_uploaded)
+			close(ret_file->fd);
+		*ret_file = better;
+		return true;
+	}
+	request->is_unavailable &= !is_uploaded; /* the uploaded file can be served */
+	return is_uploaded;
 }
 
 enum section_lookup { SECTION_FOUND, SECTION_EMPTY, SECTION_ABSENT };
@@ -208,6 +220,7 @@ void handler_buildid(void *service, const struct http_request *req, struct http_
 		outcome = err.code == ERR_NOT_FOUND ? ABSENT : MALFORMED;
 	} else if (open_file(&request, &range, &generation)) {
 		outcome = request.is_fetched ? FETCHED : STORED;
+		files_mark_asked(range.fd);
 		respond(&request, &range, generation, res);
 	} else if (request.is_unavailable) {
 		outcome = UNAVAILABLE;

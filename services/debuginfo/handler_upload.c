@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "debuginfo/handler_upload.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "debuginfo/debuginfo_limits.h"
 #include "debuginfo/file_write.h"
+#include "debuginfo/files_sweep.h"
+#include "debuginfo/replacement.h"
 #include "debuginfo/request_path.h"
 #include "debuginfo/verify.h"
 #include "server/json/json.h"
@@ -17,24 +20,32 @@
 	ROW(STORED, "stored")             \
 	ROW(REPLACED, "replaced")         \
 	ROW(HAVE_IT, "already_stored")    \
+	ROW(CONTRADICTS, "contradicts")   \
 	ROW(IN_PROGRESS, "in_progress")   \
 	ROW(BUSY, "busy")                 \
+	ROW(CLIENT_BUSY, "client_busy")   \
+	ROW(OVER_QUOTA, "over_quota")     \
+	ROW(FULL, "full")                 \
 	ROW(UNAUTHORIZED, "unauthorized") \
 	ROW(MALFORMED, "malformed")       \
+	ROW(LIMITED, "beyond_limits")     \
 	ROW(BROKEN_OFF, "aborted")        \
 	ROW(FAILED, "failed")
 
 enum handler_upload_outcome { UPLOAD_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
 static const char *const outcome_names[OUTCOMES] = { UPLOAD_OUTCOMES(NAMED_TEXT) };
 
-#define HANDLER_UPLOAD_METRICS(ROW)                                                               \
-	ROW(uploads, METRIC_COUNTER, "decima_debuginfo_uploads_total",                            \
-	    "Upload requests, by outcome. aborted: the upload stalled, the client disconnected, " \
-	    "or the body was too long.",                                                          \
-	    METRIC_LABEL("outcome", outcome_names, OUTCOMES))                                     \
-	ROW(bytes, METRIC_COUNTER, "decima_debuginfo_upload_bytes_total",                         \
-	    "Bytes received in the bodies of uploads.")                                           \
-	ROW(running, METRIC_GAUGE, "decima_debuginfo_uploads_running", "Uploads in progress.")
+#define HANDLER_UPLOAD_METRICS(ROW)                                                              \
+	ROW(uploads, METRIC_COUNTER, "decima_debuginfo_uploads_total",                           \
+	    "Upload requests, by outcome. contradicts: the stored file is of another build; "    \
+	    "beyond_limits: the file's headers, or what it unpacks to; "                         \
+	    "client_busy, over_quota: the client has used its share of the uploads; "            \
+	    "full: the store is full of files that clients asked for lately; "                   \
+	    "aborted: the upload stalled or was too slow, the client disconnected, or the body " \
+	    "was too long.",                                                                     \
+	    METRIC_LABEL("outcome", outcome_names, OUTCOMES))                                    \
+	ROW(bytes, METRIC_COUNTER, "decima_debuginfo_upload_bytes_total",                        \
+	    "Bytes received in the bodies of uploads.")
 
 METRICS(handler_upload_metrics, HANDLER_UPLOAD_METRICS);
 
@@ -42,7 +53,10 @@ METRICS(handler_upload_metrics, HANDLER_UPLOAD_METRICS);
 struct incoming_upload {
 	struct request_path path;
 	struct file_write write;
-	bool is_trusted, is_forced;
+	struct upload_share *share;
+	bool is_authorized; /* it has the token */
+	bool is_trusted;    /* the file; see replacement.h */
+	bool is_forced;
 	size_t magic_len; /* bytes of the ELF magic checked so far */
 };
 
@@ -55,10 +69,15 @@ static void reject(const struct http_request *req, struct http_response *res,
 		bool is_retryable;
 	} rows[OUTCOMES] = {
 		[HAVE_IT] = { "already_stored", 409, false },
+		[CONTRADICTS] = { "contradicts", 409, false },
 		[IN_PROGRESS] = { "in_progress", 409, true },
 		[BUSY] = { "unavailable", 503, true },
+		[CLIENT_BUSY] = { "unavailable", 429, true },
+		[OVER_QUOTA] = { "unavailable", 429, true },
+		[FULL] = { "unavailable", 507, true },
 		[UNAUTHORIZED] = { "unauthorized", 401, false },
 		[MALFORMED] = { "bad_data", 400, false },
+		[LIMITED] = { "bad_data", 400, false },
 		[FAILED] = { "unavailable", 503, true },
 	};
 
@@ -89,15 +108,26 @@ static bool check_token(const struct handler_upload *handler, const struct http_
 		return true;
 	if (!str_starts_with(header, STR("Bearer ")))
 		return false;
-	upload->is_trusted = token_is(handler->token, str_skip(header, strlen("Bearer ")));
-	return upload->is_trusted;
+	upload->is_authorized = token_is(handler->token, str_skip(header, strlen("Bearer ")));
+	return upload->is_authorized;
+}
+
+/* True, or false with a sentence: neither "true" nor "false". */
+static bool read_flag(const struct http_request *req, const char *name, bool *flag, struct err *err)
+{
+	str text = http_query(req, name);
+
+	if (!text.ptr)
+		return true;
+	*flag = str_eq(text, STR("true")) || str_eq(text, STR("1"));
+	return *flag || str_eq(text, STR("false")) || str_eq(text, STR("0")) ||
+	       err_set(err, ERR_INVALID, "%s must be true or false", name);
 }
 
 static bool check_request(const struct http_request *req, struct incoming_upload *upload,
 			  enum debug_rank *ret_rank, struct err *err)
 {
 	str rank = http_query(req, "rank");
-	str force = http_query(req, "force");
 
 	*ret_rank = DEBUG_DWARF;
 	if (!request_path_parse(req->below, &upload->path, err))
@@ -107,40 +137,49 @@ static bool check_request(const struct http_request *req, struct incoming_upload
 	if (rank.ptr && !debug_rank_parse(rank, ret_rank))
 		return err_set(err, ERR_INVALID,
 			       "rank must be one of nothing, dynsym, mini, symtab, go, dwarf");
-	upload->is_forced = str_eq(force, STR("true")) || str_eq(force, STR("1"));
-	if (upload->is_forced && !upload->is_trusted)
+	upload->is_trusted = true;
+	if (!read_flag(req, "trusted", &upload->is_trusted, err) ||
+	    !read_flag(req, "force", &upload->is_forced, err))
+		return false;
+	if (upload->is_forced && !upload->is_authorized)
 		return err_set(err, ERR_INVALID, "force requires the upload token");
 	return true;
 }
 
-/* The rank of the stored file; -1: no file is stored. */
-static int stored_rank(const struct handler_upload *handler, const struct build_id *id)
+static const char have_it[] = "a file that is at least as good is stored already";
+
+/* 0: the body has no stated length. */
+static uint64_t body_len(const struct http_request *req)
 {
-	struct file_key key = file_key_debuginfo(id);
-	struct stored_file stored;
+	uint64_t len = 0;
 
-	if (!files_find(handler->files, &key, &stored))
-		return -1;
-
-	enum debug_rank rank = verified_contents(stored.fd).rank;
-
-	close(stored.fd);
-	return (int)rank;
+	(void)!str_to_u64(http_header(req, "Content-Length"), &len);
+	return len;
 }
 
-static void leave(struct handler_upload *handler)
-{
-	metric_set(&running, --handler->running);
-}
+static const char over_quota[] =
+	"this client has uploaded as much as it may (--upload-daily-max-bytes); try again later";
 
-static bool enter(struct handler_upload *handler)
+/* Acquire an upload slot. False, with the response: there is none. */
+static bool enter(struct handler_upload *handler, const struct http_request *req,
+		  struct incoming_upload *upload, struct http_response *res)
 {
-	if (++handler->running > UPLOADS_MAX) {
-		leave(handler);
-		return false;
-	}
-	metric_set(&running, handler->running);
-	return true;
+	static const struct {
+		enum handler_upload_outcome outcome;
+		const char *sentence;
+	} rejections[UPLOAD_ADMISSION_COUNT] = {
+		[UPLOAD_ALL_BUSY] = { BUSY, "too many concurrent uploads; try again later" },
+		[UPLOAD_CLIENT_BUSY] = { CLIENT_BUSY,
+					 "too many concurrent uploads of this client" },
+		[UPLOAD_OVER_QUOTA] = { OVER_QUOTA, over_quota },
+	};
+	enum upload_admission admission = upload_shares_enter(
+		&handler->shares, req->client, body_len(req), clock_monotonic_ns(), &upload->share);
+
+	if (admission == UPLOAD_ADMITTED)
+		return true;
+	reject(req, res, rejections[admission].outcome, rejections[admission].sentence);
+	return false;
 }
 
 static bool begin(void *service, struct http_request *req, struct http_response *res)
@@ -159,20 +198,26 @@ static bool begin(void *service, struct http_request *req, struct http_response 
 		reject(req, res, MALFORMED, err.msg);
 		return false;
 	}
-	if (!upload->is_forced && (int)claimed <= stored_rank(handler, &upload->path.id)) {
-		reject(req, res, HAVE_IT, "a file that is at least as good is stored already");
-		return false;
-	}
-	if (!enter(handler)) {
-		reject(req, res, BUSY, "too many concurrent uploads; try again later");
-		return false;
-	}
 
 	struct file_key key = file_key_debuginfo(&upload->path.id);
+	struct debug_claim claim = { .rank = claimed, .is_trusted = upload->is_trusted };
 
+	if (!upload->is_forced &&
+	    replacement_of_claim(handler->files, &key, claim) == REPLACEMENT_NO_BETTER) {
+		reject(req, res, HAVE_IT, have_it);
+		return false;
+	}
+	/* Before the body is sent. If its length is unknown, the commit decides. */
+	if (!files_may_have_room(handler->files, body_len(req))) {
+		reject(req, res, FULL, "the store is full of files that clients asked for");
+		return false;
+	}
 	if (!file_write_begin(&upload->write, handler->files, &key, &err)) {
-		leave(handler);
 		reject(req, res, err.code == ERR_BUSY ? IN_PROGRESS : FAILED, err.msg);
+		return false;
+	}
+	if (!enter(handler, req, upload, res)) {
+		file_write_abandon(&upload->write);
 		return false;
 	}
 	req->stream = upload;
@@ -193,11 +238,17 @@ static bool check_magic(struct incoming_upload *upload, str piece)
 static bool on_piece(void *service, const struct http_request *req, str piece,
 		     struct http_response *res)
 {
+	struct handler_upload *handler = service;
 	struct incoming_upload *upload = req->stream;
 	struct err err = { 0 };
 
-	(void)service;
 	metric_add(&bytes, piece.len);
+	if (!upload_shares_charge(&handler->shares, upload->share, piece.len,
+				  clock_monotonic_ns())) {
+		file_write_abandon(&upload->write);
+		reject(req, res, OVER_QUOTA, over_quota);
+		return false;
+	}
 	if (check_magic(upload, piece) && file_write_add(&upload->write, piece, &err))
 		return true;
 	file_write_abandon(&upload->write);
@@ -221,7 +272,7 @@ static void end(void *service, const struct http_request *req)
 			 upload->write.len);
 		file_write_abandon(&upload->write);
 	}
-	leave(handler);
+	upload_shares_leave(&handler->shares, upload->share);
 }
 
 static void respond_stored(const struct http_request *req, const struct incoming_upload *upload,
@@ -251,34 +302,63 @@ static void respond_stored(const struct http_request *req, const struct incoming
 	res->body = buf_bytes(&out);
 }
 
+/* False, with the response: the stored file stays. */
+static bool check_replacement(const struct handler_upload *handler, const struct http_request *req,
+			      const struct incoming_upload *upload, enum debug_rank rank,
+			      struct http_response *res)
+{
+	struct file_key key = file_key_debuginfo(&upload->path.id);
+	struct debug_claim claim = { .rank = rank, .is_trusted = upload->is_trusted };
+	struct err why = { 0 };
+
+	switch (replacement_of_file(handler->files, &key, upload->write.fd, claim, &why)) {
+	case REPLACEMENT_BETTER:
+		return true;
+	case REPLACEMENT_CONTRADICTS:
+		log_warn("upload contradicts the stored file", "build_id=%s trusted=%d why=\"%s\"",
+			 upload->path.id.text, upload->is_trusted, why.msg);
+		reject(req, res, CONTRADICTS, why.msg);
+		return false;
+	case REPLACEMENT_NO_BETTER:
+	case REPLACEMENT_COUNT:
+		break;
+	}
+	reject(req, res, HAVE_IT, have_it);
+	return false;
+}
+
 void handler_upload_finish(void *service, const struct http_request *req, struct http_response *res)
 {
 	struct handler_upload *handler = service;
 	struct incoming_upload *upload = req->stream;
-	struct debug_contents contents;
-	int current = stored_rank(handler, &upload->path.id);
+	struct file_key key = file_key_debuginfo(&upload->path.id);
+	bool is_new = files_generation(handler->files, &key) == 0;
 	uint64_t generation, len = upload->write.len;
+	struct debug_contents contents;
 	struct err err = { 0 };
 
-	if (!verify_file(upload->write.fd, &upload->path.id, upload->is_trusted, &contents, &err)) {
+	if (!verify_file(upload->write.fd, &upload->path.id, upload->is_authorized, &contents,
+			 &err)) {
 		file_write_abandon(&upload->write);
-		reject(req, res, MALFORMED, err.msg);
+		reject(req, res, err.code == ERR_LIMIT ? LIMITED : MALFORMED, err.msg);
 		return;
 	}
-	if (!upload->is_forced && (int)contents.rank <= current) {
+	if (!upload->is_forced && !check_replacement(handler, req, upload, contents.rank, res)) {
 		file_write_abandon(&upload->write);
-		reject(req, res, HAVE_IT, "a file that is at least as good is stored already");
 		return;
 	}
+	upload->write.is_trusted = upload->is_trusted;
 	if (!file_write_commit(&upload->write, &generation, &err)) {
 		log_warn("upload not stored", "build_id=%s error=\"%s\"", upload->path.id.text,
 			 err.msg);
-		reject(req, res, FAILED, err.msg);
+		reject(req, res, err.code == ERR_LIMIT ? FULL : FAILED, err.msg);
 		return;
 	}
-	log_info("file stored", "build_id=%s bytes=%" PRIu64 " rank=%s generation=%" PRIu64,
-		 upload->path.id.text, len, debug_rank_names[contents.rank], generation);
-	respond_stored(req, upload, current < 0, generation, contents.rank, res);
+	log_info("file stored",
+		 "build_id=%s bytes=%" PRIu64 " rank=%s trusted=%d generation=%" PRIu64,
+		 upload->path.id.text, len, debug_rank_names[contents.rank], upload->is_trusted,
+		 generation);
+	respond_stored(req, upload, is_new, generation, contents.rank, res);
 }
 
 static bool read_token(struct handler_upload *handler, const char *path, struct err *err)
@@ -308,8 +388,10 @@ bool handler_upload_open(struct handler_upload *handler,
 							.end = end,
 							.whole_ms = options->timeout_ns /
 								    UINT64_C(1000000),
-							.stall_ms = UPLOAD_STALL_SECONDS * 1000 },
+							.stall_ms = UPLOAD_STALL_SECONDS * 1000,
+							.slowest_bytes = UPLOAD_SLOWEST_BYTES },
 					    .max_bytes = options->max_bytes,
 					    .files = files };
+	upload_shares_init(&handler->shares, options->client_slots, options->daily_bytes);
 	return !*options->token_file || read_token(handler, options->token_file, err);
 }

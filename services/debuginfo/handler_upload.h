@@ -5,8 +5,13 @@
  * The request's headers decide whether the upload is accepted, before the server responds
  * 100 Continue: 409 already_stored if the stored file is at least as good, 409 in_progress if
  * another client is uploading the same file. The query parameter `rank` states how good the file is
- * (?rank=symtab); the default is dwarf. The claim is not trusted: at the end the file must be a
- * complete ELF file with the stated build id, and better than the stored file.
+ * (?rank=symtab); the default is dwarf.  The claim is verified: at the end the file must be a
+ * complete ELF file with the stated build id, and better than the stored file. ?trusted=false: a
+ * user without privileges can have made the file ("debuginfo/replacement.h"). 409 contradicts: the
+ * stored file is of another build.
+ *
+ * One client address may use a part of the upload slots and may send a number of bytes per day; 429
+ * beyond. 507: the store is full of files that clients asked for.
  *
  * If a token is configured, an upload must carry it. Only an upload with the token may state a
  * build id for a file that contains none, or replace a better file (?force=true).
@@ -16,10 +21,14 @@
 #pragma once
 
 #include "debuginfo/files.h"
+#include "debuginfo/upload_shares.h"
 #include "server/http/http.h"
 
 struct handler_upload_options {
 	uint64_t max_bytes, timeout_ns;
+	/* of one client address; daily_bytes 0: any number ("debuginfo/upload_shares.h") */
+	uint64_t daily_bytes;
+	unsigned int client_slots;
 	const char *token_file; /* empty: uploads need no token */
 };
 
@@ -29,7 +38,7 @@ struct handler_upload {
 	/* private */
 	struct files *files;
 	char token[4097]; /* empty: no token is configured */
-	_Atomic unsigned int running;
+	struct upload_shares shares;
 };
 
 /* The token is read now; `files` is borrowed as long as requests are handled. ERR_IO or

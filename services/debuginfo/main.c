@@ -31,15 +31,21 @@ static const struct conf_key keys[] = {
 	  .fallback = "/var/lib/decima-debuginfo",
 	  .help = "Directory of the store; replicas may share it." },
 	{ "store-max-bytes", CONF_BYTES, FIELD(store_max_bytes), .fallback = "20GB", .min = 1 << 20,
-	  .help = "Disk space for stored files; beyond it, the least recently read files are "
-		  "evicted. "
+	  .help = "Disk space for stored files; beyond it, the files that were not requested for "
+		  "the "
+		  "longest time are evicted, but none for an upload that was requested in the last "
+		  "24 hours. "
 		  "Files that are being received are not counted." },
 	{ "upload-max-bytes", CONF_BYTES, FIELD(upload.max_bytes), .fallback = "1GB", .min = 1,
 	  .help = "Maximum size of a file, in an upload or from upstream." },
+	{ "upload-daily-max-bytes", CONF_BYTES, FIELD(upload.daily_bytes), .fallback = "4GB",
+	  .help = "Bytes that one client address may upload per day; 0: any number, for instance "
+		  "behind a proxy." },
 	{ "upload-timeout", CONF_DURATION, FIELD(upload.timeout_ns), .fallback = "15m",
 	  .min = 1000000000,
-	  .help = "Maximum duration of an upload. An upload that sends nothing for 30 s is aborted "
-		  "earlier." },
+	  .help = "Maximum duration of an upload. An upload that sends nothing for 30 s, or less "
+		  "than "
+		  "16 KiB a second after 30 s, is aborted earlier." },
 	{ "upload-token-file", CONF_STR, FIELD(upload.token_file), .fallback = "",
 	  .help = "File with the token that uploads must carry (Authorization: Bearer). If empty, "
 		  "every client may upload, but only files that contain their build id." },
@@ -80,6 +86,7 @@ static struct metric *const *const metrics[] = { files_metrics,
 						 files_sweep_metrics,
 						 handler_buildid_metrics,
 						 handler_upload_metrics,
+						 upload_shares_metrics,
 						 upstream_metrics,
 						 handler_generations_metrics,
 						 NULL };
@@ -139,6 +146,9 @@ static bool run(void *self, struct err *err)
 	if (settings->upload.max_bytes > settings->store_max_bytes)
 		return err_set(err, ERR_INVALID,
 			       "--upload-max-bytes is more than --store-max-bytes");
+	/* Behind a proxy all clients have one address. */
+	settings->upload.client_slots =
+		settings->daemon.address_share == 100 ? UPLOADS_MAX : UPLOADS_PER_CLIENT_MAX;
 	settings->upstream.max_bytes = settings->upload.max_bytes;
 	settings->upstream.cancel = daemon_cancel();
 	service.buildid =

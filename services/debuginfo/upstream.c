@@ -7,6 +7,7 @@
 #include "client/fetch.h"
 #include "client/shown_url.h"
 #include "debuginfo/file_write.h"
+#include "debuginfo/replacement.h"
 #include "debuginfo/verify.h"
 #include "server/metrics/metrics.h"
 
@@ -14,14 +15,15 @@
 
 enum { POLL_INTERVAL_MS = 50, STALL_MS = 30000 };
 
-#define UPSTREAM_OUTCOMES(ROW)      \
-	ROW(FETCHED, "fetched")     \
-	ROW(ABSENT, "absent")       \
-	ROW(FAILED, "failed")       \
-	ROW(WRONG, "wrong")         \
-	ROW(NO_BETTER, "no_better") \
-	ROW(REMEMBERED, "cached")   \
-	ROW(BUSY, "busy")           \
+#define UPSTREAM_OUTCOMES(ROW)          \
+	ROW(FETCHED, "fetched")         \
+	ROW(ABSENT, "absent")           \
+	ROW(FAILED, "failed")           \
+	ROW(WRONG, "wrong")             \
+	ROW(NO_BETTER, "no_better")     \
+	ROW(CONTRADICTS, "contradicts") \
+	ROW(REMEMBERED, "cached")       \
+	ROW(BUSY, "busy")               \
 	ROW(IN_CIRCLES, "forwarding_loop")
 
 enum upstream_outcome { UPSTREAM_OUTCOMES(NAMED_CONSTANT) OUTCOMES };
@@ -116,23 +118,30 @@ static enum upstream_outcome query_server(struct upstream *upstream,
 }
 
 /* Verify the fetched file. WRONG: malformed, or another build id. NO_BETTER: the stored file is as
- * good. */
-static enum upstream_outcome check_file(struct upstream *upstream,
+ * good. CONTRADICTS: it is of another build. */
+static enum upstream_outcome check_file(const struct upstream *upstream,
 					const struct upstream_request *request,
 					const struct file_write *write, struct err *err)
 {
-	struct debug_contents fetched, current;
-	struct stored_file stored;
+	struct debug_contents fetched;
 
 	if (!request->is_elf)
 		return FETCHED;
 	if (!verify_file(write->fd, &request->key.id, false, &fetched, err))
 		return WRONG;
-	if (!files_find(upstream->files, &request->key, &stored))
+
+	struct debug_claim claim = { .rank = fetched.rank, .is_trusted = true };
+
+	switch (replacement_of_file(upstream->files, &request->key, write->fd, claim, err)) {
+	case REPLACEMENT_BETTER:
 		return FETCHED;
-	current = verified_contents(stored.fd);
-	close(stored.fd);
-	return fetched.rank > current.rank ? FETCHED : NO_BETTER;
+	case REPLACEMENT_CONTRADICTS:
+		return CONTRADICTS;
+	case REPLACEMENT_NO_BETTER:
+	case REPLACEMENT_COUNT:
+		break;
+	}
+	return NO_BETTER;
 }
 
 static enum upstream_outcome query_and_check(struct upstream *upstream,
@@ -148,7 +157,7 @@ static enum upstream_outcome query_and_check(struct upstream *upstream,
 	if (outcome == FETCHED)
 		outcome = check_file(upstream, request, write, &err);
 	metric_add_at(&queries, outcome, 1);
-	if (outcome == FAILED || outcome == WRONG)
+	if (outcome == FAILED || outcome == WRONG || outcome == CONTRADICTS)
 		log_warn("no usable file from upstream server", "server=%s outcome=%s error=\"%s\"",
 			 server, outcome_names[outcome], err.msg);
 	return outcome;
@@ -166,6 +175,7 @@ static enum upstream_result fetch_file(struct upstream *upstream,
 		enum upstream_outcome outcome =
 			query_and_check(upstream, request, upstream->servers.urls[i], write);
 
+		write->is_trusted = write->is_asked_for = true;
 		if (outcome == FETCHED && file_write_commit(write, &generation, why)) {
 			log_info("fetched from upstream", "build_id=%s name=%s server=" STR_FMT,
 				 request->key.id.text, request->key.name,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "debuginfo/verify.h"
 
+#include "elf/elf_compression.h"
 #include "elf/elf_file.h"
 #include "elf/htlhash.h"
 
@@ -37,7 +38,8 @@ bool verify_file(int fd, const struct build_id *id, bool is_stated,
 	AUTO_ARENA arena = { 0 };
 	struct elf_sections sections;
 
-	if (!elf_sections_read(fd, &arena, &sections, err) || !verify_id(fd, id, is_stated, err))
+	if (!elf_sections_read(fd, &arena, &sections, err) ||
+	    !elf_compression_check(fd, &sections, err) || !verify_id(fd, id, is_stated, err))
 		return false;
 	*ret_contents = debug_contents_of(fd, &sections);
 	return true;

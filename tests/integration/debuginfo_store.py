@@ -80,9 +80,16 @@ def build(tmp_path_factory):
     return make
 
 
-def put(service, build_id, body, query="", **headers):
-    """Upload a file; returns (status, parsed response)."""
-    link = http.client.HTTPConnection(service.address, timeout=180)
+def with_section(elf, where, name, contents):
+    """The bytes of the ELF file with one more section, whose contents are a file."""
+    subprocess.run(["objcopy", "--add-section", f"{name}={contents}", elf, where / "more"],
+                   check=True)
+    return (where / "more").read_bytes()
+
+
+def put(service, build_id, body, query="", source="127.0.0.1", **headers):
+    """Upload a file from an address; returns (status, parsed response)."""
+    link = http.client.HTTPConnection(service.address, timeout=180, source_address=(source, 0))
     try:
         link.request("PUT", f"/buildid/{build_id}/debuginfo{query}", body, headers)
         response = link.getresponse()
@@ -94,9 +101,10 @@ def put(service, build_id, body, query="", **headers):
 class Offer:
     """An upload that the test sends piece by piece: the headers, then parts of the body."""
 
-    def __init__(self, service, build_id, length, query="", headers=""):
+    def __init__(self, service, build_id, length, query="", headers="", source="127.0.0.1"):
         host, port = service.address.split(":")
-        self.socket = socket.create_connection((host, int(port)), timeout=30)
+        self.socket = socket.create_connection((host, int(port)), timeout=30,
+                                               source_address=(source, 0))
         self.send(f"PUT /buildid/{build_id}/debuginfo{query} HTTP/1.1\r\nHost: x\r\n"
                   f"Connection: close\r\nContent-Length: {length}\r\n"
                   f"Expect: 100-continue\r\n{headers}\r\n".encode())

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from debuginfo_store import (  # fleet: start() depends on it
-    GO_ON, Offer, build, fleet, generation, stored_files, in_temp, put, start)
+    GO_ON, Offer, build, fleet, generation, stored_files, in_temp, put, start, with_section)
 from harness import metrics, wait_until
 
 
@@ -200,7 +200,7 @@ def test_a_stalled_upload_is_aborted_and_the_next_one_accepted(start, build):
 
 def test_uploads_above_the_limit_are_rejected_with_retry_after(start, build):
     service = start()
-    offers = [Offer(service, f"{n:016x}", 1000) for n in range(9)]
+    offers = [Offer(service, f"{n:016x}", 1000, source=f"127.0.0.{10 + n}") for n in range(9)]
     heads = [offer.receive_head() for offer in offers]
 
     assert heads.count(GO_ON) == 8
@@ -232,16 +232,12 @@ def test_a_kill_during_an_upload_leaves_no_partial_file(start, build):
     assert again.get(f"/buildid/{files.id}/debuginfo")[1] == body
 
 
-def test_the_least_recently_read_file_is_evicted_first(start, build, tmp_path):
+def test_a_file_that_no_client_asked_for_is_evicted_first(start, build, tmp_path):
     service = start(store_max_bytes="1MB", upload_max_bytes="1MB")
     ballast = tmp_path / "ballast"
     ballast.write_bytes(os.urandom(400_000))
-    bodies = []
-    for number in range(3):
-        files = build(number)
-        subprocess.run(["objcopy", "--add-section", f".ballast={ballast}", files.whole,
-                        tmp_path / "heavy"], check=True)
-        bodies.append((files.id, (tmp_path / "heavy").read_bytes()))
+    bodies = [(build(n).id, with_section(build(n).whole, tmp_path, ".ballast", ballast))
+              for n in range(3)]
 
     for build_id, body in bodies[:2]:
         assert put(service, build_id, body)[0] == 201

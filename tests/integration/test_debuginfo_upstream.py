@@ -5,6 +5,7 @@ import http.client
 import json
 import shutil
 import socket
+import subprocess
 import threading
 import time
 import urllib.request
@@ -37,26 +38,43 @@ class Upstream(Process):
         return sum(f"GET /buildid/{what} " in line for line in log.splitlines())
 
 
-@pytest.fixture(scope="module")
-def upstream(fleet, build, tmp_path_factory):
-    """A debuginfod that has only the programs 0 and 2."""
-    directory, state = tmp_path_factory.mktemp("upstream"), tmp_path_factory.mktemp("debuginfod")
-    for number in (0, 2):
-        shutil.copy(build(number).whole, directory / f"prog{number}")
-    server = Upstream(fleet, "upstream", directory, state)
+@contextlib.contextmanager
+def upstream_of(fleet, name, programs, place):
+    """A debuginfod that has only these programs."""
+    directory, state = place / "upstream", place / "debuginfod"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def indexed():
-        for number in (0, 2):
-            with opener.open(f"{server.url}/buildid/{build(number).id}/debuginfo", timeout=180):
+        for build_id in ids:
+            with opener.open(f"{server.url}/buildid/{build_id}/debuginfo", timeout=180):
                 pass
         return True
 
+    directory.mkdir()
+    state.mkdir()
+    for number, program in enumerate(programs):
+        shutil.copy(program, directory / f"prog{number}")
+    ids = [build_id_of(program) for program in programs]
+    server = Upstream(fleet, name, directory, state)
     try:
         wait_until(lambda: _false_on_error(indexed), what="debuginfod has read its directory")
         yield server
     finally:
         server.kill()
+
+
+@pytest.fixture(scope="module")
+def upstream(fleet, build, tmp_path_factory):
+    """A debuginfod that has only the programs 0 and 2."""
+    with upstream_of(fleet, "upstream", [build(0).whole, build(2).whole],
+                     tmp_path_factory.mktemp("upstream")) as server:
+        yield server
+
+
+def build_id_of(program):
+    notes = subprocess.run(["readelf", "-n", program], check=True, text=True,
+                           stdout=subprocess.PIPE).stdout
+    return notes.partition("Build ID:")[2].split()[0]
 
 
 def _false_on_error(request):

@@ -275,8 +275,8 @@ static void leftovers_are_removed_but_a_running_write_stays(void **state)
 	files_close(&third);
 }
 
-/* Set the time of the last read. */
-static void read_at(const struct file_key *of, time_t second)
+/* Set the time of the last request. */
+static void asked_at(const struct file_key *of, time_t second)
 {
 	struct timespec times[2] = { { .tv_sec = second }, { .tv_nsec = UTIME_OMIT } };
 	struct stored_file stored;
@@ -286,7 +286,7 @@ static void read_at(const struct file_key *of, time_t second)
 	close(stored.fd);
 }
 
-static void evicts_the_least_recently_read_files_when_full(void **state)
+static void evicts_the_least_recently_asked_files_when_full(void **state)
 {
 	static const char bytes[300];
 	struct file_key keys[] = { key_of("aa11111111111111"), key_of("bb11111111111111"),
@@ -295,9 +295,9 @@ static void evicts_the_least_recently_read_files_when_full(void **state)
 	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		put(&files, &keys[i], (str){ bytes, sizeof(bytes) });
-	read_at(&keys[0], 3000);
-	read_at(&keys[1], 1000);
-	read_at(&keys[2], 2000);
+	asked_at(&keys[0], 3000);
+	asked_at(&keys[1], 1000);
+	asked_at(&keys[2], 2000);
 	put(&files, &keys[3], (str){ bytes, sizeof(bytes) });
 	assert_true(files_generation(&files, &keys[0]) > 0);
 	assert_int_equal(files_generation(&files, &keys[1]), 0);
@@ -308,6 +308,129 @@ static void evicts_the_least_recently_read_files_when_full(void **state)
 	assert_int_equal(entries("files/bb"), 0); /* its directory is removed, too */
 	put(&files, &keys[1], STR("again"));
 	assert_true(files_generation(&files, &keys[1]) > 0);
+}
+
+static const char third_of_store[300];
+
+/* Whether a file of a third of the store can be stored. */
+static bool store_third(struct files *store, const char *id, bool is_asked_for)
+{
+	struct file_key own = key_of(id);
+	struct file_write write = begin(store, &own);
+	uint64_t generation;
+	struct err err = { 0 };
+	bool is_stored;
+
+	assert_true(file_write_add(&write, (str){ third_of_store, sizeof(third_of_store) }, &err));
+	write.is_asked_for = is_asked_for;
+	is_stored = file_write_commit(&write, &generation, &err);
+	assert_null(write.files);
+	assert_true(is_stored || err.code == ERR_LIMIT);
+	assert_int_equal(entries("temp"), 0);
+	return is_stored;
+}
+
+static bool is_stored(const char *id)
+{
+	struct file_key own = key_of(id);
+
+	return files_generation(&files, &own) > 0;
+}
+
+static void ask(const char *id)
+{
+	struct file_key own = key_of(id);
+	struct stored_file stored;
+
+	assert_true(files_find(&files, &own, &stored));
+	files_mark_asked(stored.fd);
+	close(stored.fd);
+}
+
+static void files_that_no_client_asked_for_are_evicted_first(void **state)
+{
+	struct file_key looked_at = key_of("bb11111111111111");
+	char text[300];
+
+	(void)state;
+	assert_true(store_third(&files, "aa11111111111111", false));
+	ask("aa11111111111111");
+	assert_true(store_third(&files, "bb11111111111111", false));
+	assert_true(store_third(&files, "cc11111111111111", false));
+	/* To look into a file, as an offer of a better one does, is not to ask for it. */
+	assert_int_equal(get(&files, &looked_at, text, sizeof(text)).len, 300);
+	for (int i = 0; i < 10; i++) {
+		const char garbage[] = { 'd', (char)('0' + i), '1', '1', '1', '1', '1', '1', 0 };
+
+		assert_true(store_third(&files, garbage, false));
+		assert_true(is_stored(garbage));
+		assert_true(is_stored("aa11111111111111"));
+	}
+	assert_false(is_stored("bb11111111111111"));
+	assert_true(files.bytes <= 1000);
+	assert_int_equal(files.asked_bytes, 300);
+}
+
+static void what_was_asked_for_lately_is_not_evicted_for_an_upload(void **state)
+{
+	static const char *const ids[] = { "aa11111111111111", "bb11111111111111",
+					   "cc11111111111111" };
+	struct file_key oldest = key_of(ids[1]), older = key_of(ids[2]);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+		assert_true(store_third(&files, ids[i], false));
+		ask(ids[i]);
+	}
+	assert_true(files_may_have_room(&files, 300)); /* not scanned since */
+	assert_false(store_third(&files, "dd11111111111111", false));
+	assert_false(files_may_have_room(&files, 300));
+	assert_true(files_may_have_room(&files, 100));
+	for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+		assert_true(is_stored(ids[i]));
+
+	asked_at(&oldest, 3000); /* long ago */
+	assert_true(store_third(&files, "dd11111111111111", false));
+	assert_false(is_stored(ids[1]));
+
+	ask("dd11111111111111");
+	asked_at(&older, time(NULL) - 60);
+	assert_true(store_third(&files, "ee11111111111111", true)); /* for a client that waits */
+	assert_true(is_stored(ids[0]) && !is_stored(ids[2]));
+	assert_int_equal(files.count, 3);
+}
+
+static void a_replacement_was_asked_for_when_its_predecessor_was(void **state)
+{
+	(void)state;
+	assert_true(store_third(&files, "aa11111111111111", false));
+	ask("aa11111111111111");
+	assert_true(store_third(&files, "bb11111111111111", false));
+	assert_true(store_third(&files, "aa11111111111111", false));
+	files_sweep(&files);
+	assert_int_equal(files.count, 2);
+	assert_int_equal(files.asked_bytes, 300);
+	/* Its predecessor's bytes are room for it. */
+	ask("bb11111111111111");
+	assert_true(store_third(&files, "cc11111111111111", false));
+	ask("cc11111111111111");
+	assert_true(store_third(&files, "aa11111111111111", false));
+}
+
+static void a_sweep_of_a_smaller_store_evicts_what_was_asked_for(void **state)
+{
+	struct files smaller = { 0 };
+
+	(void)state;
+	assert_true(store_third(&files, "aa11111111111111", false));
+	assert_true(store_third(&files, "bb11111111111111", false));
+	ask("aa11111111111111");
+	ask("bb11111111111111");
+	open_store(&smaller, 500);
+	assert_int_equal(smaller.count, 1);
+	assert_int_equal(smaller.asked_bytes, 300);
+	assert_false(is_stored("aa11111111111111"));
+	files_close(&smaller);
 }
 
 static void a_sweep_counts_files_of_other_processes(void **state)
@@ -368,7 +491,11 @@ int main(void)
 		STORE_TEST(a_file_is_stored_although_its_directory_was_not_synced),
 		STORE_TEST(closing_a_zeroed_store_closes_nothing),
 		STORE_TEST(leftovers_are_removed_but_a_running_write_stays),
-		STORE_TEST(evicts_the_least_recently_read_files_when_full),
+		STORE_TEST(evicts_the_least_recently_asked_files_when_full),
+		STORE_TEST(files_that_no_client_asked_for_are_evicted_first),
+		STORE_TEST(what_was_asked_for_lately_is_not_evicted_for_an_upload),
+		STORE_TEST(a_replacement_was_asked_for_when_its_predecessor_was),
+		STORE_TEST(a_sweep_of_a_smaller_store_evicts_what_was_asked_for),
 		STORE_TEST(a_sweep_counts_files_of_other_processes),
 		STORE_TEST(does_not_follow_a_link_out_of_the_store),
 		STORE_TEST(reports_a_store_that_cannot_be_written_to),

@@ -4,12 +4,15 @@
  * of both compilers, in each form of DWARF and without DWARF. The programs are in the corpus of the
  * fuzzer.
  */
+#include "elf/elf_sections.h"
 #include "support/test.h"
 #include "symbols/symbol_build.h"
 #include "symbols/symbol_table.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 
 enum { TABLE_MEMORY = 64 << 20 };
@@ -357,6 +360,32 @@ static void an_invalid_dwz_file_is_an_error(void **state)
 
 /* Two units each. llvm-symbolizer 14 does not find the inlined calls of split_gnu's second unit:
  * those claims are the lines of the source. */
+/* Each byte may be one of a valid stream: only the claims tell before it is unpacked. */
+static void a_file_that_claims_to_unpack_to_too_much_is_not_unpacked(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	AUTO_FD original = file_open("zlib");
+	AUTO_FD fd = memfd_create("claims", MFD_CLOEXEC), out = memfd_create("table", MFD_CLOEXEC);
+	struct symbol_build_options options = { 0 }; /* memory of SYMBOL_BUILD_MEMORY_MAX */
+	struct elf_sections sections;
+	uint64_t claim = 40 << 20;
+	struct stat stat;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(fstat(original, &stat), 0);
+	assert_int_equal(sendfile(fd, original, NULL, (size_t)stat.st_size), stat.st_size);
+	assert_true(elf_sections_read(fd, &arena, &sections, &err));
+	for (size_t i = 0; i < sections.len; i++)
+		if (sections.items[i].flags & SHF_COMPRESSED)
+			assert_int_equal(pwrite(fd, &claim, sizeof(claim),
+						(off_t)sections.items[i].offset + 8),
+					 sizeof(claim));
+	assert_false(symbol_build(&options, fd, out, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	assert_non_null(strstr(err.msg, "unpack to"));
+}
+
 static void reads_split_units_from_a_package(void **state)
 {
 #define HIDDEN_SUM "_ZN3app12_GLOBAL__N_16hiddenEi one.cc:6"
@@ -493,4 +522,5 @@ RUN_TESTS(TEST(symbolizes_a_gcc_program_in_each_form_of_dwarf),
 	  TEST(finds_the_build_id_of_the_dwz_file), TEST(an_invalid_dwz_file_is_an_error),
 	  TEST(reads_split_units_from_a_package), TEST(a_package_of_another_program_has_no_unit),
 	  TEST(an_invalid_package_is_an_error),
+	  TEST(a_file_that_claims_to_unpack_to_too_much_is_not_unpacked),
 	  TEST(a_corrupt_file_is_rejected_or_makes_a_table_that_opens))
