@@ -58,7 +58,8 @@ MAY_USE = {
     "services/agent/files":
         "lib/base lib/elf lib/server/metrics lib/sandbox services/agent services/agent/process",
     "services/agent/labels": "lib/base lib/profile lib/server/metrics services/agent",
-    "services/agent/kernel": "lib/base lib/server/daemon services/agent services/agent/process",
+    "services/agent/kernel":
+        "lib/base lib/sandbox lib/server/daemon services/agent services/agent/process",
     "services/agent/unwind":
         "lib/base lib/elf lib/unwind bpf lib/server/metrics lib/sandbox services/agent "
         "services/agent/process",

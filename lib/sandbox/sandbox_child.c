@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/sandbox_child.h"
 
+#include "sandbox/capabilities.h"
 #include "sandbox/limits.h"
 #include "sandbox/sandbox_internal.h"
 #include "sandbox/sandbox_message.h"
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -71,13 +71,6 @@ static void lower_priority(const struct sandbox_rules *rules, uint32_t *skipped)
 		*skipped |= 1U << SANDBOX_STEP_PRIORITY;
 }
 
-static bool read_capabilities(struct __user_cap_data_struct sets[2], struct err *err)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-
-	return syscall(SYS_capget, &header, sets) == 0 || err_errno(err, "read capabilities");
-}
-
 /*
  * Leave root. The owner must be able to kill the process afterwards, so it needs CAP_KILL, which
  * this process has if the owner has it. In a container the capabilities are usually missing: then
@@ -90,7 +83,7 @@ static bool change_user(uint32_t uid, uint32_t *skipped, struct err *err)
 
 	if (geteuid() != 0 || uid == 0)
 		return true;
-	if (!read_capabilities(sets, err))
+	if (!capabilities_read(sets, err))
 		return false;
 	if ((sets[0].effective & needed) != needed) {
 		*skipped |= 1U << SANDBOX_STEP_USER;
@@ -101,42 +94,17 @@ static bool change_user(uint32_t uid, uint32_t *skipped, struct err *err)
 	       err_errno(err, "become user %u", uid);
 }
 
-/* The bounding set must shrink before the capability to shrink it is dropped. */
-static void drop_bounding(uint64_t kept, uint32_t *skipped)
-{
-	for (int i = 0; i <= CAP_LAST_CAP; i++)
-		if (!(kept >> i & 1) && prctl(PR_CAPBSET_READ, i, 0, 0, 0) == 1 &&
-		    prctl(PR_CAPBSET_DROP, i, 0, 0, 0) != 0)
-			*skipped |= 1U << SANDBOX_STEP_BOUNDING;
-}
-
-static bool drop_capabilities(uint64_t kept, struct err *err)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct sets[2];
-
-	if (!read_capabilities(sets, err))
-		return false;
-	for (int i = 0; i < 2; i++) {
-		sets[i].permitted &= (uint32_t)(kept >> 32 * i);
-		sets[i].effective = sets[i].permitted;
-		sets[i].inheritable = 0;
-	}
-	return (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0 &&
-		syscall(SYS_capset, &header, sets) == 0) ||
-	       err_errno(err, "drop capabilities");
-}
-
 /* A change of the user or of capabilities resets both attributes that are set last. */
 static bool drop_privileges(const struct sandbox_rules *rules, uint32_t *skipped, struct err *err)
 {
 	bool is_parser = rules->profile == SANDBOX_PARSER;
 	uint64_t kept = is_parser ? 0 : rules->capabilities;
 
-	drop_bounding(kept, skipped);
+	if (!capabilities_drop_bounding(kept))
+		*skipped |= 1U << SANDBOX_STEP_BOUNDING;
 	if (is_parser && !change_user(rules->uid, skipped, err))
 		return false;
-	if (!drop_capabilities(kept, err))
+	if (!capabilities_drop(kept, err))
 		return false;
 	return (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 &&

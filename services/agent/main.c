@@ -11,7 +11,9 @@
 #include "agent/capture/profiler.h"
 #include "agent/capture/profiler_metrics.h"
 #include "agent/files/file_reader.h"
+#include "agent/kernel/bpffs.h"
 #include "agent/kernel/kernel_check.h"
+#include "agent/kernel/rights.h"
 #include "agent/labels/docker.h"
 #include "agent/labels/external_labels.h"
 #include "agent/labels/host.h"
@@ -343,6 +345,17 @@ static struct metric *const *const metrics[] = { profiler_metrics,
 						 sandbox_metrics,
 						 NULL };
 
+/* Before the first thread is started. Only the mount needs more rights; if it fails,
+ * counts_open() tries again and reports it. */
+static bool limit_rights(const struct settings *conf, struct err *err)
+{
+	struct err ignored;
+
+	if (!conf->local_store[0] && conf->bpffs_directory[0])
+		(void)!bpffs_mount(conf->bpffs_directory, &ignored);
+	return rights_limit(err);
+}
+
 static bool run(void *self, struct err *err)
 {
 	static struct sample_sink sink;
@@ -374,6 +387,8 @@ static bool run(void *self, struct err *err)
 		return false;
 
 	host_raise_descriptors();
+	if (!limit_rights(conf, err))
+		return false;
 	/* Before sampling starts: if the address is in use the agent exits at once, and a successor
 	 * would have to report its samples as lost. */
 	if (!daemon_serve(&server, &conf->daemon, &service, err))
