@@ -33,7 +33,7 @@ LEAST = 95.0  # % of the lines of each module
 
 PURE = {
     "lib/base": """arena base buf clock cond err failpoint hash heap index log map queue reader
-        sorted str vec""",
+        shares sorted str token_bucket vec""",
     "lib/client": "postgres_value server_list shown_url",
     "lib/dwarf": """dwarf_abbrev dwarf_contexts dwarf_entry dwarf_expression dwarf_file
         dwarf_inflate dwarf_package dwarf_pointer dwarf_ranges dwarf_value""",
@@ -58,12 +58,12 @@ PURE = {
         unwind_program unwind_ranges unwind_rows unwind_state unwind_writer x86_instruction""",
     "lib/wire": """otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_labels otlp_reader
         otlp_stacks otlp_value otlp_writer pprof protobuf status symbolize""",
-    "services/agent/capture": """collect deferred_samples loss_counters record_budget
-        sample_parse timeline""",
+    "services/agent/capture": """collect deferred_samples loss_counters sample_parse
+        timeline""",
     "services/agent/kernel": "kallsyms kernel_version",
     "services/agent/labels": "containers docker_object external_labels series_budget",
-    "services/agent/process": """cgroup mappings proc_maps process_image process_read read_budget
-        sideband_record""",
+    "services/agent/process": """cgroup mappings mappings_bound proc_maps process_image
+        process_muting process_read read_budget sideband_record""",
     "services/agent/spool": "batch pace spool_file",
     "services/agent/unwind": "stack_walk",
     "services/debuginfo": "misses request_path upload_shares",

@@ -10,6 +10,10 @@
 #define AGENT_LIMITS(LIMIT)                                                                        \
 	LIMIT(PROCESSES_MAX, 65536, COUNT, "processes in the process table",                       \
 	      "samples of other processes have no mappings, " OVER_LIMIT("process"))               \
+	LIMIT(PROCESSES_IDLE_MS, 10000, MS,                                                        \
+	      "how long a process was neither sampled nor started that loses its place while "     \
+	      "three quarters of PROCESSES_MAX are used",                                          \
+	      "it is read from `/proc` when it is sampled")                                        \
 	LIMIT(MAPPINGS_MAX, 8192, COUNT, "executable mappings of a process",                       \
 	      "further mappings are not kept, " OVER_LIMIT("mapping"))                             \
 	/* 8 MiB. */                                                                               \
@@ -20,9 +24,20 @@
 	      "MAPPINGS_ALL_MAX",                                                                  \
 	      "larger sets are dropped, and read again when their process is sampled")             \
 	LIMIT(MAPPINGS_IDLE_MS, 10000, MS,                                                         \
-	      "how long a process was not sampled whose large set is dropped first", PACE)         \
-	LIMIT(EXECUTABLES_MAX, 8192, COUNT, "executables in the cache",                            \
-	      "the least recently mapped is evicted; if all are mapped " OVER_LIMIT("executable")) \
+	      "how long a process was not sampled whose large set is dropped first; and how "      \
+	      "often files of such processes give way",                                            \
+	      PACE)                                                                                \
+	LIMIT(EXECUTABLES_MAX, 16384, COUNT,                                                       \
+	      "places of the cache of executables; an owner of processes has at most as many as "  \
+	      "are free",                                                                          \
+	      "the least recently mapped of the owner with most is evicted; if all are mapped, "   \
+	      "frames have no build id, `decima_agent_executables_refused_total`")                 \
+	LIMIT(EXECUTABLES_SPARE, 256, COUNT,                                                       \
+	      "places that an owner must be able to take; if not, while files are refused, its "   \
+	      "processes that are not sampled lose their mappings",                                \
+	      "they are read again when their process is sampled")                                 \
+	LIMIT(EXECUTABLE_PLACE_BYTES, 512, BYTES,                                                  \
+	      "the path of an executable in one place; a longer one takes further places", PACE)   \
 	LIMIT(PROC_MAPS_BYTES_MAX, 16 << 20, BYTES, "`/proc/PID/maps`",                            \
 	      "the remainder is not read, " OVER_LIMIT("process_maps"))                            \
 	LIMIT(PROC_MAPS_SMALL_BYTES, 256 << 10, BYTES,                                             \
@@ -47,6 +62,16 @@
 	      PACE)                                                                                \
 	LIMIT(READ_AGAIN_MS, 1000, MS,                                                             \
 	      "how often one process is read from `/proc` while records are lost", PACE)           \
+	LIMIT(PROC_READ_BYTES, 64 << 10, BYTES, "`/proc/PID/maps` that is read at a time", PACE)   \
+	LIMIT(PROC_READ_MS, 500, MS, "the time to read that",                                      \
+	      "the process is not read for PROC_HUNG_PAUSE_MS, "                                   \
+	      "`decima_agent_process_reads_hung_total`")                                           \
+	LIMIT(PROC_HUNG_PAUSE_MS, 60000, MS,                                                       \
+	      "how long a process that did not let its mappings be read is not read again, and "   \
+	      "the others of its owner",                                                           \
+	      READS_POSTPONED)                                                                     \
+	LIMIT(PROC_HUNG_MAX, 8, COUNT, "such processes",                                           \
+	      "further processes are not read until one of these may be read, " READS_POSTPONED)   \
 	LIMIT(PROC_FILE_BYTES_MAX, 64 << 10, BYTES, "other files of `/proc/PID`",                  \
 	      "the remainder is not read")                                                         \
 	LIMIT(KALLSYMS_BYTES_MAX, 64 << 20, BYTES, "`/proc/kallsyms`",                             \
@@ -93,14 +118,12 @@
 	      PACE)                                                                                \
 	LIMIT(DOCKER_PAUSE_MAX_MS, 30000, MS, "the longest pause before Docker is queried again",  \
 	      PACE)                                                                                \
-	LIMIT(SERIES_MAX, 10000, COUNT, "different series of a host in an hour",                   \
+	LIMIT(SERIES_MAX, 10000, COUNT,                                                            \
+	      "different series of a host in an hour; one owner of processes makes at most as "    \
+	      "many as others may still make",                                                     \
 	      "further ones have `other` as comm, exe and cgroup, " SERIES_OTHER)                  \
-	LIMIT(SERIES_OF_OWNER_MAX, 2000, COUNT,                                                    \
-	      "of these, series of one container or systemd unit",                                 \
+	LIMIT(SERIES_OF_OWNER_MAX, 2000, COUNT, "of these, series of one owner",                   \
 	      "further ones have `other` as comm, exe and cgroup, " SERIES_OTHER)                  \
-	LIMIT(SERIES_OWNERS_MAX, 1024, COUNT,                                                      \
-	      "containers and systemd units of a host that make series in an hour",                \
-	      "series of further ones have also `other` as container and unit, " SERIES_OTHER)     \
 	LIMIT(SPOOL_KEY_MAX, 1024, BYTES, "a host id", "an error at start")                        \
 	LIMIT(SPOOL_STATUS_MAX, 8192, BYTES, "the AgentStatus of a batch",                         \
 	      "`decima_agent_samples_unspooled_total`")                                            \
@@ -116,7 +139,9 @@
 	      "a file with debug info, and the upload made from it",                               \
 	      UPLOADS                                                                              \
 	      "{outcome=\"too_large\"}`; a larger debug file beside the program is ignored")       \
-	LIMIT(UPLOADS_WAITING_MAX, 1024, COUNT, "files kept open until their upload is decided",   \
+	LIMIT(UPLOADS_WAITING_MAX, 1024, COUNT,                                                    \
+	      "files kept open until their upload is decided; of one owner of processes, at most " \
+	      "as many as are free",                                                               \
 	      "offered again when there is room, `decima_agent_debuginfo_postponed_total`")        \
 	LIMIT(UPLOAD_TRIES_MAX, 10, COUNT, "tries of one upload, over half an hour",               \
 	      UPLOADS "{outcome=\"gave_up\"}`")                                                    \
@@ -159,7 +184,9 @@
 	LIMIT(UNWIND_FILES_OPEN_MAX, 1024, COUNT,                                                  \
 	      "files kept open until their unwind table is needed or no process maps them",        \
 	      "the oldest are closed; they are opened again through a process that maps them")     \
-	LIMIT(UNWIND_REQUESTS_MAX, 16, COUNT, "unwind tables that are fetched or built at a time", \
+	LIMIT(UNWIND_REQUESTS_MAX, 16, COUNT,                                                      \
+	      "unwind tables that are fetched or built at a time; of one owner of processes, at "  \
+	      "most as many as are free",                                                          \
 	      "the others wait, `decima_agent_unwind_tables_waiting`")                             \
 	/* The spool is on the same disk. */                                                       \
 	LIMIT(UNWIND_CACHE_SPARE_BYTES, 256ULL << 20, BYTES,                                       \
@@ -176,7 +203,8 @@
 	      "of these, segments that stay mapped while they are used",                           \
 	      "nothing is lost: the others are mapped again")                                      \
 	LIMIT(UNWIND_KEPT_MS, 5000, MS,                                                            \
-	      "how long a sampled table is not evicted, and the pause of a table without room",    \
+	      "how long a sampled table gives way only to one of an owner with fewer pages; and "  \
+	      "the pause of a table without room",                                                 \
 	      "the table without room is rejected, `decima_agent_unwind_tables_refused_total`")    \
 	LIMIT(UNWIND_RETRY_MS, 30000, MS,                                                          \
 	      "the first pause before an unreadable file is tried again", PACE)                    \
@@ -243,8 +271,10 @@
 	LIMIT(EXECUTABLE_FRESH_MS, 10000, MS,                                                      \
 	      "how long a device and inode name the same file, if the kernel reports no build id", \
 	      PACE)                                                                                \
-	LIMIT(FILE_REQUESTS_MAX, 2048, COUNT, "mapped files that wait to be read",                 \
-	      "`decima_agent_files_rejected_total`; tried again when the file is sampled")         \
+	LIMIT(FILE_REQUESTS_MAX, 2048, COUNT,                                                      \
+	      "mapped files that wait to be read; of one owner of processes, at most as many as "  \
+	      "are free",                                                                          \
+	      "`decima_agent_file_requests_refused_total`; tried again when the file is sampled")  \
 	LIMIT(FILE_BATCH_MAX, 16, COUNT, "mapped files that are opened and read at a time", PACE)  \
 	/* Of a local file system: a disk that spins up, or a busy machine. */                     \
 	LIMIT(FILE_LOCAL_MS, 10000, MS, "the time to open or read a file of a local file system",  \

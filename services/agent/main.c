@@ -285,9 +285,9 @@ static bool is_ready(void *self, struct err *why)
 		       unreadable);
 }
 
-static bool upload_room(void *self)
+static bool upload_room(void *self, const struct executable *executable)
 {
-	return upload_has_room(self);
+	return upload_has_room(self, executable->owner);
 }
 
 static bool upload_plenty(void *self)
@@ -299,6 +299,8 @@ static bool upload_executable(void *self, struct executable *executable,
 			      const struct executable_file *file)
 {
 	return upload_offer(self, &(struct upload_file){ .build_id = executable->build_id,
+							 .is_trusted = executable->is_trusted,
+							 .owner = executable->owner,
 							 .path = file->path,
 							 .fd = file->fd,
 							 .root = file->root });

@@ -7,6 +7,8 @@ what the others have mapped; a victim is a program that starts meanwhile.
 import json
 import os
 import re
+import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -31,6 +33,7 @@ RSS_MAX = 40 << 20
 # CPU time of the agent, of a core; without a limit it was 0.23 and more.
 CPU_MAX = 0.08
 SERIES_OF_OWNER_MAX = 2000
+FILES = 9000
 
 
 @pytest.fixture
@@ -75,6 +78,18 @@ def counter(agent, name):
                                    re.MULTILINE)))
 
 
+def write_small_program(path, number):
+    """An ELF file of one page with a build id of its own."""
+    def segment(kind, flags, offset, size):
+        return struct.pack("<IIQQQQQQ", kind, flags, offset, offset, offset, size, size, 4)
+
+    note = struct.pack("<III4s20s", 4, 20, 3, b"GNU\0", number.to_bytes(20, "little"))
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2,
+                         64, 0, 0)
+    load = segment(1, 5, 0, 4096)
+    path.write_bytes((header + load + segment(4, 4, 176, len(note)) + note).ljust(4096, b"\xc3"))
+
+
 class Victim:
     """A program that starts under the attack and uses a known CPU time."""
 
@@ -94,7 +109,10 @@ class Victim:
                     for labels, frames, _ in own)
 
         assert shares.fits_cpu_time(count, self.seconds, HERTZ, self.stolen), count
+        named = sum(all(build_id for path, build_id, *_ in frames if path == self.path)
+                    for _, frames, _ in own)
         assert known >= shares.least(0.9, len(own)), (known, len(own))
+        assert named >= shares.least(0.9, len(own)), (named, len(own))
         return f"{known} of {len(own)} samples of the victim with its program"
 
 
@@ -134,6 +152,28 @@ def test_a_process_that_maps_in_a_loop_disturbs_no_other(own, place, protos, fig
     assert used <= CPU_MAX * seconds
 
 
+def test_a_user_who_maps_thousands_of_files_takes_no_place_from_others(own, place, protos, figure):
+    for i in range(FILES):
+        write_small_program(place / str(i), i + 1)
+    before, began = cpu_seconds(own.process.pid), time.monotonic()
+    with attack(PROGRAMS / "map_files", place, FILES, 6) as mapper:
+        assert mapper.stdout.readline() == "ready\n"
+        victim = Victim(2)
+        executables = counter(own, "decima_agent_executables")
+        refused = counter(own, 'decima_agent_executables_refused_total{owner="user"}')
+        others = counter(own, 'decima_agent_executables_refused_total{owner="root"}')
+        mapper.kill()
+    used, seconds = cpu_seconds(own.process.pid) - before, time.monotonic() - began
+    most = peak(own.process.pid)
+    own.stop()
+
+    figure(f"{FILES} files mapped in {seconds:.1f} s: {executables} are known, {refused} refused; "
+           f"the agent used {used:.2f} s of CPU time and {most >> 20} MiB; "
+           f"{victim.check(own.samples(protos))}")
+    assert refused and not others
+    assert most <= RSS_MAX
+
+
 def test_forks_by_the_thousand_on_a_loaded_host_disturb_no_other(own, protos, figure):
     before, began = cpu_seconds(own.process.pid), time.monotonic()
     with ExitStack() as running:
@@ -161,15 +201,19 @@ def test_forks_by_the_thousand_on_a_loaded_host_disturb_no_other(own, protos, fi
 
 
 def test_the_sampling_thread_has_priority_and_its_helpers_do_not(own):
-    nice = {path.name: os.getpriority(os.PRIO_PROCESS, int(path.name))
-            for path in Path(f"/proc/{own.process.pid}/task").iterdir()}
+    threads = list(Path(f"/proc/{own.process.pid}/task").iterdir())
+    nice = {path.name: os.getpriority(os.PRIO_PROCESS, int(path.name)) for path in threads}
 
     assert nice.pop(str(own.process.pid)) == -10
+    for path in threads:
+        if (path / "comm").read_text() == "proc_reader\n":  # the sampling thread waits for it
+            assert nice.pop(path.name) == -10
     assert nice and set(nice.values()) == {os.getpriority(os.PRIO_PROCESS, 0)}
 
 
 @pytest.mark.parametrize("own", [997], indirect=True)  # so that seconds are enough
-def test_processes_with_ever_new_names_make_a_bounded_number_of_series(own, protos, figure):
+def test_processes_with_ever_new_names_make_a_bounded_number_of_series(own, place, protos, figure):
+    late = shutil.copy(PROGRAMS / "burn", place / "late")
     with ExitStack() as running:
         victim = running.enter_context(subprocess.Popen([PROGRAMS / "burn"],
                                                         stdout=subprocess.DEVNULL))
@@ -182,6 +226,7 @@ def test_processes_with_ever_new_names_make_a_bounded_number_of_series(own, prot
             running.callback(attacker.kill)
         wait_until(lambda: counter(own, "decima_agent_samples_of_other_series_total") > 500,
                    what="more series than an owner may have")
+        late_pid = str(json.loads(subprocess.check_output([late, "1"]))["pid"])
     others = counter(own, "decima_agent_samples_of_other_series_total")
     own.stop()
 
@@ -193,5 +238,7 @@ def test_processes_with_ever_new_names_make_a_bounded_number_of_series(own, prot
     assert not any(labels["comm"].startswith("attacker") for labels, _, _ in found
                    if labels.get("pid") in {str(attacker.pid) for attacker in attackers})
     assert others and "other" in comms
+    assert {labels["comm"] for labels, _, _ in found if labels.get("pid") == late_pid} == {"late"}
     assert {labels["comm"] for labels, _, _ in found
-            if labels.get("pid") == str(victim.pid)} == {"burn"}
+            if labels.get("pid") == str(victim.pid)
+            and labels.get("exe") == str(PROGRAMS / "burn")} == {"burn"}  # before its exec: python3

@@ -5,6 +5,7 @@ The agent samples on, reads the files of all other programs, says what it skips,
 Needs root.
 """
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -171,3 +172,48 @@ def test_a_program_of_a_file_system_that_is_not_local_is_read(own, protos, tmp_p
     mapped = [build_id for frames, _ in stacks for path, build_id, _, _ in frames
               if path == str(mount.point / "first")]
     assert stacks and mapped and all(mapped), stacks
+
+
+@contextlib.contextmanager
+def held_memory(place):
+    """A process whose mappings cannot be read, since one of its threads hangs in mmap()."""
+    source, point = place / "source", place / "mount"
+    source.mkdir()
+    point.mkdir()
+    (source / "file").write_bytes(bytes(8192))
+    server = subprocess.Popen(
+        ["/usr/bin/python3", Path(__file__).with_name("held_memory.py"), source, point],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert server.stdout.readline() == "mounted\n"
+    process = subprocess.Popen([BUILD / "tests" / "programs" / "hold_memory", point / "file"])
+    try:
+        assert server.stdout.readline() == "write\n"
+        yield process
+    finally:
+        server.stdin.close()
+        process.kill()
+        process.wait()
+        subprocess.run(["umount", "-l", point], check=True)
+        server.wait(SLOW * 10)
+
+
+def test_a_process_whose_mappings_cannot_be_read_does_not_stop_sampling(tmp_path, protos, figure):
+    (tmp_path / "profiles").mkdir()
+    with held_memory(tmp_path):
+        agent = LocalAgent(BUILD / "services" / "agent" / "decima-agent", tmp_path / "profiles")
+        try:
+            wait_until(lambda: counter(
+                agent, 'decima_agent_process_reads_hung_total{owner="root"}'),
+                       what="a reading that hangs")
+            stolen = shares.stolen_seconds()
+            stats = json.loads(subprocess.check_output([BUILD / "tests" / "programs" / "burn",
+                                                        "3"]))
+            stolen = shares.stolen_seconds() - stolen
+            agent.stop()
+        finally:
+            agent.process.kill()
+            agent.process.wait()
+    count = sum(value for labels, _, value in agent.samples(protos)
+                    if labels.get("pid") == str(stats["pid"])) / PERIOD
+    figure(f"{count:.0f} samples of {stats['cpu_seconds']:.1f} s of CPU time")
+    assert shares.fits_cpu_time(count, stats["cpu_seconds"], HERTZ, stolen)

@@ -70,7 +70,15 @@ class Host:
 
     def unspooled(self):
         """The samples that are only in the agent's memory and its ring, now or at its end."""
+        if not self.agent.alive():
+            wait_until(self.is_detached, what="the kernel has detached the agent's program")
         return self.counted() - self.spooled()
+
+    def is_detached(self):
+        """On a busy machine the kernel goes on counting for a moment after the agent has died."""
+        before = self.counted()
+        time.sleep(0.5)
+        return self.counted() == before
 
     def expect_balanced(self):
         """Each status is balanced, from the first batch on: sampled = spooled + lost."""

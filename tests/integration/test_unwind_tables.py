@@ -126,8 +126,8 @@ def test_a_table_larger_than_the_bound_is_rejected_and_evicts_no_table(start, tm
         wait_until(lambda: f'"no room for an unwind table" build_id={huge.id}' in
                    agent.log_file.read_text(), what="the rejection")
 
-    wait_until(lambda: metrics(agent)["decima_agent_unwind_tables_refused_total"] >= 1,
-               what="it is counted")
+    refused = 'decima_agent_unwind_tables_refused_total{owner="root"}'
+    wait_until(lambda: metrics(agent)[refused] >= 1, what="it is counted")
     assert loads(agent, huge) == 0
 
 

@@ -114,6 +114,26 @@ def test_a_debug_file_of_another_build_is_not_used(start, tmp_path):
     assert service.get(f"/buildid/{program.id}/section/.debug_info")[0] == 404
 
 
+@pytest.mark.parametrize("owner, mode", [(65534, 0o644), (0, 0o666)], ids=["users", "writable"])
+def test_a_debug_file_that_a_user_can_write_is_not_used_for_a_program_of_root(
+        start, tmp_path, owner, mode):
+    service = start("debuginfo")
+    program = Program(tmp_path / "a", "roots")
+    debug = tmp_path / "a" / "roots.debug"
+    run("objcopy", "--only-keep-debug", program.path, debug)
+    run("strip", "--strip-all", program.path)
+    run("objcopy", f"--add-gnu-debuglink={debug}", program.path)
+    os.chown(debug, owner, owner)
+    debug.chmod(mode)
+    agent = start("agent", debuginfo_url=service.url)
+
+    program.run()
+
+    wait_until(lambda: told(agent, program.id) == ["stored"], what="the program's own file")
+    assert service.get(f"/buildid/{program.id}/section/.dynsym")[0] == 200
+    assert service.get(f"/buildid/{program.id}/section/.debug_info")[0] == 404
+
+
 def test_in_another_root_the_debug_files_of_that_root_are_used(start, tmp_path):
     service = start("debuginfo")
     program = Program(tmp_path / "root", "inside", "-static")

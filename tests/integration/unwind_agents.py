@@ -127,8 +127,8 @@ def builders_of(agent):
 
 
 def cached(agent, program):
-    """The cached file of the program's table: the newest version."""
-    files = list((Path(agent.flags["state-directory"]) / "unwind").glob(f"{program.id}.v*"))
+    """The cached file of the program's table."""
+    files = list((Path(agent.flags["state-directory"]) / "unwind").glob(f"{program.id}-*.v*"))
     return files[0] if files else None
 
 

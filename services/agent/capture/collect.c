@@ -189,39 +189,50 @@ static void add_container(struct label_list *list, struct containers *containers
 	add_label(list, "compose_project", str_from(names->compose_project));
 }
 
+/* Below the slice of a login user, names of containers are names that this user chooses. */
+static bool names_its_container(const struct cgroup_names *cgroup)
+{
+	return cgroup && cgroup->domain.len && !str_eq(cgroup->domain, cgroup->container_id);
+}
+
 /* True if the process chooses the label, or who started it. */
-static bool is_chosen(str name, enum series_fate fate)
+static bool is_chosen(str name, enum series_fate fate, const struct cgroup_names *cgroup)
 {
 	static const char *const by_process[] = { "comm", "exe", "cgroup" };
-	static const char *const by_owner[] = { "container_id",    "container",       "image",
-						"compose_service", "compose_project", "unit" };
+	static const char *const of_container[] = { "container_id", "container", "image",
+						    "compose_service", "compose_project" };
+	bool is_of_host = fate == SERIES_OF_HOST;
 
 	for (size_t i = 0; i < ARRAY_LEN(by_process); i++)
 		if (str_eq(name, str_from(by_process[i])))
 			return true;
-	for (size_t i = 0; fate == SERIES_OF_HOST && i < ARRAY_LEN(by_owner); i++)
-		if (str_eq(name, str_from(by_owner[i])))
-			return true;
-	return false;
+	for (size_t i = 0; i < ARRAY_LEN(of_container); i++)
+		if (str_eq(name, str_from(of_container[i])))
+			return is_of_host || names_its_container(cgroup);
+	return is_of_host && str_eq(name, STR("unit"));
 }
 
-/* Sets labels to `other` if the host or the owner of the process has made too many series. */
+/* Sets labels to `other` if the owner of the process has made too many series. */
 static void limit_series(struct collect *collect, const struct process *process, uint64_t time_ns,
 			 struct label *items, struct labels labels)
 {
-	struct cgroup_names none = { 0 };
-	const struct cgroup_names *names =
-		process && process->cgroup ? &process->cgroup->names : &none;
-	str owner = names->container_id.len ? names->container_id : names->unit;
 	uint64_t id = series_id(STR(PROFILE_TYPE_CPU), labels, &collect->scratch);
-	enum series_fate fate = series_budget_admit(&collect->series, time_ns, owner, id);
+	bool is_known = series_budget_knows(&collect->series, time_ns, id);
 
 	arena_reset(&collect->scratch);
+	if (is_known)
+		return;
+
+	const struct cgroup_names *cgroup =
+		process && process->cgroup ? &process->cgroup->names : NULL;
+	struct share_owner owner = process ? process->owner : (struct share_owner){ 0 };
+	enum series_fate fate = series_budget_admit(&collect->series, owner, id);
+
 	if (fate == SERIES_KEPT)
 		return;
-	collect->of_other_series++;
+	collect->of_other_series[owner.class_of]++;
 	for (size_t i = 0; i < labels.len; i++)
-		if (is_chosen(items[i].name, fate))
+		if (is_chosen(items[i].name, fate, cgroup))
 			items[i].value = STR("other");
 }
 

@@ -40,7 +40,8 @@ struct collect {
 	uint64_t truncated_unmapped; /* cumulative: stacks truncated at an address in no mapping */
 	uint64_t ends_of_shipped[USER_END_COUNT]; /* cumulative: of walks of shipped stacks */
 	uint64_t steps[COLLECT_STEP_COUNT];       /* cumulative: of user stacks */
-	uint64_t of_other_series; /* cumulative: samples with labels that became `other` */
+	/* cumulative: samples with labels that became `other`, by class of the owner */
+	uint64_t of_other_series[OWNER_CLASS_COUNT];
 	/* private */
 	struct series_budget series;
 	struct arena arena, scratch;

@@ -42,6 +42,7 @@ bool deferred_samples_add(struct deferred_samples *deferred, const struct sample
 	sample->process = (struct process){
 		.pid = process->pid,
 		.parent_pid = process->parent_pid,
+		.owner = process->owner,
 		.image = process_image_reference(process->image),
 		.before = process_image_reference(process->before),
 		.cgroup = process_cgroup_reference(process->cgroup),

@@ -178,15 +178,31 @@ static bool defer(struct profiler *profiler, const struct sample_record *record,
 	       deferred_samples_add(&profiler->deferred, record, process, executable, since_ns);
 }
 
+static void locate_file(struct profiler *profiler, const struct process *process,
+			const struct mapping *mapping)
+{
+	char build_id[BUILD_ID_BYTES_MAX];
+	struct executable_claim claim = executable_claim_of(mapping->executable, build_id);
+
+	claim.pid = process->pid;
+	claim.parent_pid = process->parent_pid;
+	claim.start = mapping->start;
+	claim.end = mapping->end;
+	if (mapping->executable->is_unconfirmed)
+		(void)executable_cache_request(&profiler->processes.executables,
+					       mapping->executable, &claim);
+}
+
 /* A file in the stack that is being read: without it the frame has neither a build id nor the
  * address in the file. NULL: there is none. */
-static const struct executable *pending_file(const struct profiler *profiler,
+static const struct executable *pending_file(struct profiler *profiler,
 					     const struct sample_record *record,
 					     const struct process *process)
 {
 	const uint64_t *user = record->frames + record->kernel_frames;
+	const struct executable_cache *cache = &profiler->processes.executables;
 
-	if (!profiler->processes.executables.requested || !process || !record->user_frames)
+	if ((!cache->requests.held && !cache->unconfirmed) || !process || !record->user_frames)
 		return NULL;
 
 	const struct mappings *mappings = process_mappings(process, user[0]);
@@ -194,8 +210,10 @@ static const struct executable *pending_file(const struct profiler *profiler,
 	for (size_t i = 0; mappings && i < record->user_frames; i++) {
 		const struct mapping *mapping = mappings_find(mappings, user[i] - (i > 0));
 
-		if (mapping && mapping->executable && executable_is_pending(mapping->executable))
+		if (mapping && mapping->executable && executable_is_pending(mapping->executable)) {
+			locate_file(profiler, process, mapping);
 			return mapping->executable;
+		}
 	}
 	return NULL;
 }
@@ -291,6 +309,8 @@ static void drain(struct profiler *profiler, uint64_t until_ns)
 /* If exits were lost, processes that are gone fill the table. */
 static uint64_t sweep_pause_ms(const struct profiler *profiler)
 {
+	if (process_table_is_crowded(&profiler->processes))
+		return SWEEP_FULL_MS;
 	if (!profiler->has_lost)
 		return SWEEP_INTERVAL_MS;
 	return profiler->processes.by_pid.len > PROCESSES_MAX / 2 ? SWEEP_FULL_MS : SWEEP_LOSS_MS;

@@ -5,7 +5,7 @@
 #include "server/metrics/metrics.h"
 
 static const char *const shipped_fates[] = { "shipped", "not_shipped" };
-static const char *const over_limit_names[] = { "process", "mapping", "executable", "kernel_symbol",
+static const char *const over_limit_names[] = { "process", "mapping", "kernel_symbol",
 						"process_maps" };
 
 /*
@@ -24,10 +24,10 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 		 profiler_truncation_names, TRUNCATED_COUNT, counts.truncated)                     \
 	ROW(unmapped, METRIC_COUNTER, "decima_agent_samples_unmapped_total",                       \
 	    "Samples whose user leaf address is in no known mapping.", profiler->collect.unmapped) \
-	ROW(other_series, METRIC_COUNTER, "decima_agent_samples_of_other_series_total",            \
-	    "Samples with labels whose value became other, because the host or the owner of the "  \
-	    "process has made too many series in this hour.",                                      \
-	    profiler->collect.of_other_series)                                                     \
+	BY_LABEL(other_series, "decima_agent_samples_of_other_series_total",                       \
+		 "Samples with labels whose value became other, because the owner of the process " \
+		 "has made too many series in this hour, by class of the owner.",                  \
+		 "owner", owner_class_names, OWNER_CLASS_COUNT, profiler->collect.of_other_series) \
 	ROW(drained, METRIC_GAUGE, "decima_agent_drained_timestamp_seconds",                       \
 	    "When the sampling thread last read the samples of the kernel, as Unix time.",         \
 	    clock_unix_ns() / NS_PER_SECOND)                                                       \
@@ -60,13 +60,26 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 	    "Readings of processes from /proc that were postponed, because they took their CPU "   \
 	    "time already; the process is read when it is sampled again.",                         \
 	    table->postponed)                                                                      \
+	BY_LABEL(                                                                                  \
+		hung, "decima_agent_process_reads_hung_total",                                     \
+		"Readings of mappings from /proc that hung, because the process waits for a file " \
+		"system while it maps a file, by class of the owner.",                             \
+		"owner", owner_class_names, OWNER_CLASS_COUNT, table->reader.hung)                 \
 	BY_LABEL(over_limit, "decima_agent_over_limit_total",                                      \
-		 "Processes, mappings, executables and kernel symbols that were not kept because " \
+		 "Processes, mappings and kernel symbols that were not kept because "              \
 		 "a limit was reached; and maps of processes that were read in part.",             \
 		 "what", over_limit_names, ARRAY_LEN(over_limit_names),                            \
 		 ((const uint64_t[]){ table->over_limit, table->mappings_over_limit,               \
-				      table->executables.over_limit, profiler->kernel.over_limit,  \
-				      table->maps_truncated }))                                    \
+				      profiler->kernel.over_limit, table->maps_truncated }))       \
+	BY_LABEL(executables_refused, "decima_agent_executables_refused_total",                    \
+		 "Mapped files that were not kept, because the owner of the process has its "      \
+		 "share of the cache, by class of the owner.",                                     \
+		 "owner", owner_class_names, OWNER_CLASS_COUNT, table->executables.places.refused) \
+	BY_LABEL(requests_refused, "decima_agent_file_requests_refused_total",                     \
+		 "Mapped files that were not read yet, because the owner of the process has its "  \
+		 "share of the files that wait, by class of the owner.",                           \
+		 "owner", owner_class_names, OWNER_CLASS_COUNT,                                    \
+		 table->executables.requests.refused)                                              \
 	ROW(executables, METRIC_GAUGE, "decima_agent_executables", "Executables in the cache.",    \
 	    table->executables.by_id.len)                                                          \
 	ROW(opened, METRIC_COUNTER, "decima_agent_executables_opened_total",                       \
@@ -74,6 +87,10 @@ static const char *const over_limit_names[] = { "process", "mapping", "executabl
 	ROW(unreadable, METRIC_COUNTER, "decima_agent_executables_unreadable_total",               \
 	    "Executables that could not be opened before they were gone.",                         \
 	    table->executables.unreadable)                                                         \
+	ROW(contradictions, METRIC_COUNTER, "decima_agent_build_id_contradictions_total",          \
+	    "Files with the build id of another file of other content: their frames are stored "   \
+	    "with a hash of the file.",                                                            \
+	    table->executables.contradictions)                                                     \
 	ROW(symbols, METRIC_GAUGE, "decima_agent_kernel_symbols",                                  \
 	    "Functions in the table of kernel symbols.", profiler->kernel.count)                   \
 	ROW(unnamed, METRIC_COUNTER, "decima_agent_kernel_frames_unknown_total",                   \

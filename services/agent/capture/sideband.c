@@ -210,15 +210,16 @@ static uint64_t drain_ring(struct sideband *band, struct sideband_ring *ring, ui
 void sideband_drain(struct sideband *band, sideband_on_record *on_record, void *self)
 {
 	band->fullest = 0;
-	record_budget_refill(&band->budget, clock_monotonic_ns());
+	token_bucket_refill(&band->budget, SIDEBAND_RECORDS_PER_SECOND, SIDEBAND_RECORDS_BURST,
+			    clock_monotonic_ns());
 	for (size_t i = 0; i < band->ring_count; i++) {
-		uint64_t share = record_budget_share(&band->budget, band->ring_count - i);
+		uint64_t share = (uint64_t)band->budget.tokens / (band->ring_count - i);
 
-		record_budget_use(&band->budget,
-				  drain_ring(band, &band->rings[i], share, on_record, self));
+		band->budget.tokens -=
+			(int64_t)drain_ring(band, &band->rings[i], share, on_record, self);
 	}
 	band->is_pressed =
-		band->budget.left &&
+		band->budget.tokens &&
 		band->fullest > band->ring_bytes /
 					(band->is_pressed ? PRESSED_PART * SOONER : PRESSED_PART);
 }

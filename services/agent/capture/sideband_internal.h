@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "agent/capture/record_budget_internal.h"
 #include "agent/process/sideband_record.h"
+#include "base/token_bucket.h"
 
 struct sideband_ring;
 
@@ -25,9 +25,9 @@ struct sideband {
 	/* private */
 	struct sideband_ring *rings;
 	size_t ring_count, page_bytes, ring_bytes;
-	struct record_budget budget;
-	size_t fullest; /* bytes in the fullest ring at the last drain */
-	char *scratch;  /* for a record that wraps around the end of its ring */
+	struct token_bucket budget; /* of records that are read */
+	size_t fullest;             /* bytes in the fullest ring at the last drain */
+	char *scratch;              /* for a record that wraps around the end of its ring */
 };
 
 typedef void sideband_on_record(void *self, const struct sideband_record *record);

@@ -28,7 +28,7 @@ struct file_job_message {
 /* From the opener. Found: with the descriptors of struct file_location. Opened: with a file. */
 struct file_job_response {
 	uint32_t way; /* FILE_WAY_COUNT: not found, or not opened */
-	bool must_wait, is_local, has_root;
+	bool must_wait, is_local, is_trusted, has_root;
 	struct executable_key key;
 	char error[128]; /* not opened: why */
 };
@@ -41,6 +41,7 @@ struct file_read_message {
 struct file_read_response {
 	bool is_elf;
 	char build_id[BUILD_ID_TEXT_MAX]; /* "htlhash:..." if the file has none */
+	char hash[HTLHASH_HEX_LEN];
 	uint32_t segment_count;
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 };

@@ -121,44 +121,68 @@ static bool has_mounts_of_root(uint32_t pid)
 	       own.st_ino == its.st_ino;
 }
 
+struct mount {
+	bool is_local, is_nosuid;
+};
+
+static bool has_option(str options, str wanted)
+{
+	while (options.len)
+		if (str_eq(str_cut(&options, ','), wanted))
+			return true;
+	return false;
+}
+
 /*
  * A line of mountinfo: 36 35 98:0 /root /mount/point rw,noatime shared:1 - ext4 /dev/sda1 rw
  *
  * An overlay is as local as its layers. A user can make one only in a user namespace of their own.
+ * False: the line is of another mount.
  */
-static bool is_local_line(str line, uint64_t mount, uint32_t pid, bool *ret_found)
+static bool read_mount(str line, uint64_t id, uint32_t pid, struct mount *ret_mount)
 {
-	uint64_t id;
+	enum { SKIPPED = 4 };
+	uint64_t number;
 
-	if (!str_to_u64(str_cut(&line, ' '), &id) || id != mount)
+	if (!str_to_u64(str_cut(&line, ' '), &number) || number != id)
 		return false;
-	*ret_found = true;
+	for (int i = 0; i < SKIPPED; i++)
+		str_cut(&line, ' ');
+	ret_mount->is_nosuid = has_option(str_cut(&line, ' '), STR("nosuid"));
 	while (line.len && !str_eq(str_cut(&line, ' '), STR("-"))) {
 	}
 
 	str type = str_cut(&line, ' ');
 
-	return is_local_type(type) || (str_eq(type, STR("overlay")) && has_mounts_of_root(pid));
+	ret_mount->is_local =
+		is_local_type(type) || (str_eq(type, STR("overlay")) && has_mounts_of_root(pid));
+	return true;
 }
 
 /* A mount that the namespace of the process does not have is not local. */
-static bool is_local(uint32_t pid, uint64_t mount)
+static struct mount mount_of(uint32_t pid, uint64_t id)
 {
 	char path[PROC_PATH_MAX], *line = NULL;
+	struct mount mount = { false, false };
+	bool found = false;
 	size_t cap = 0;
 	ssize_t len;
-	bool local = false, found = false;
 
 	snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
 
 	FILE *mounts = fopen(path, "re");
 
 	while (mounts && !found && (len = getline(&line, &cap, mounts)) > 0)
-		local = is_local_line((str){ line, (size_t)len }, mount, pid, &found);
+		found = read_mount((str){ line, (size_t)len }, id, pid, &mount);
 	if (mounts)
 		fclose(mounts);
 	free(line);
-	return local;
+	return mount;
+}
+
+static bool is_written_by_root_only(const struct statx *file)
+{
+	return file->stx_uid == 0 && !(file->stx_mode & (S_IWGRP | S_IWOTH));
 }
 
 static struct executable_key key_of(const struct statx *file)
@@ -166,8 +190,8 @@ static struct executable_key key_of(const struct statx *file)
 	return (struct executable_key){
 		.device = makedev(file->stx_dev_major, file->stx_dev_minor),
 		.inode = file->stx_ino,
-		.modified_ns =
-			(uint64_t)file->stx_mtime.tv_sec * NS_PER_SECOND + file->stx_mtime.tv_nsec,
+		.changed_ns =
+			(uint64_t)file->stx_ctime.tv_sec * NS_PER_SECOND + file->stx_ctime.tv_nsec,
 		.size = file->stx_size,
 	};
 }
@@ -205,7 +229,12 @@ void file_locate(const struct executable_claim *claim, enum file_way from, bool 
 
 		if (way == FILE_OWN_ROOT)
 			pid = (uint32_t)getpid();
-		ret_location->is_local = is_local(pid, file.stx_mnt_id);
+
+		struct mount mount = mount_of(pid, file.stx_mnt_id);
+
+		ret_location->is_local = mount.is_local;
+		ret_location->is_trusted =
+			mount.is_local && !mount.is_nosuid && is_written_by_root_only(&file);
 		ret_location->way = way;
 		ret_location->key = key_of(&file);
 		ret_location->file = fd_take(&fd);

@@ -24,6 +24,9 @@ struct file_location {
 	/* The file system is one of this machine, mounted by root: it cannot hang, and the file may
 	 * be given to other processes. Otherwise file_open() makes a copy. */
 	bool is_local;
+	/* Only root can write the file: it is local, root's, writable for no other user, and
+	 * its mount is not nosuid, as that of a medium that a user brings. */
+	bool is_trusted;
 	struct executable_key key;
 	/* Descriptors that only name a file (O_PATH): to close them cannot hang. The caller closes
 	 * them. root: the root directory of the process; -1: it is the agent's own, or unknown. */

@@ -13,42 +13,36 @@
 #include <stdio.h>
 
 static const char *const end_names[EXECUTABLE_END_COUNT] = {
-	[EXECUTABLE_READ] = "read",
-	[EXECUTABLE_NOT_FOUND] = "not_found",
-	[EXECUTABLE_UNREADABLE] = "unreadable",
-	[EXECUTABLE_TIMED_OUT] = "timed_out",
-	[EXECUTABLE_SKIPPED] = "skipped",
-	[EXECUTABLE_CRASHED] = "crashed",
-	[EXECUTABLE_NO_PROGRAM] = "no_program",
+	[EXECUTABLE_READ] = "read",           [EXECUTABLE_LOCATED] = "located",
+	[EXECUTABLE_NOT_FOUND] = "not_found", [EXECUTABLE_UNREADABLE] = "unreadable",
+	[EXECUTABLE_TIMED_OUT] = "timed_out", [EXECUTABLE_SKIPPED] = "skipped",
+	[EXECUTABLE_CRASHED] = "crashed",     [EXECUTABLE_NO_PROGRAM] = "no_program",
 };
 
-#define FILE_READER_METRICS(ROW)                                                               \
-	ROW(ends, METRIC_COUNTER, "decima_agent_files_read_total",                             \
-	    "Mapped files that were to be read, by outcome. timed_out: its file system hung; " \
-	    "skipped: on a file system that hung before.",                                     \
-	    METRIC_LABEL("outcome", end_names, EXECUTABLE_END_COUNT))                          \
-	ROW(remote, METRIC_COUNTER, "decima_agent_files_remote_total",                         \
-	    "Mapped files that are not on a local file system: a copy is read.")               \
-	ROW(rejected, METRIC_COUNTER, "decima_agent_files_rejected_total",                     \
-	    "Mapped files that were not read when they were mapped, because too many waited; " \
-	    "they are tried again when they are sampled.")
+#define FILE_READER_METRICS(ROW)                                                           \
+	ROW(ends, METRIC_COUNTER, "decima_agent_files_read_total",                         \
+	    "Mapped files that were to be read, by outcome. located: known by its inode; " \
+	    "timed_out: its file system hung; "                                            \
+	    "skipped: on a file system that hung before.",                                 \
+	    METRIC_LABEL("outcome", end_names, EXECUTABLE_END_COUNT))                      \
+	ROW(remote, METRIC_COUNTER, "decima_agent_files_remote_total",                     \
+	    "Mapped files that are not on a local file system: a copy is read.")
 
 METRICS(file_reader_metrics, FILE_READER_METRICS);
 
 struct file_item {
 	struct executable *executable;
-	struct executable_claim claim; /* its build id is in `build_id`, its path in `path` */
-	char build_id[BUILD_ID_BYTES_MAX];
+	struct executable_claim claim; /* its texts are heap memory */
+	bool only_locate;
 	enum file_way way; /* to begin with */
 	struct file_location location;
 	int fd; /* the open file */
 	bool is_done;
 	enum executable_end end;
 	struct file_read_response found;
-	char path[];
 };
 
-enum step { STEP_LOCATE, STEP_OPEN, STEP_READ, STEP_COUNT };
+enum step { STEP_LOCATE, STEP_OPEN, STEP_READ, STEP_READ_TRUSTED };
 
 static void close_fd(int *fd)
 {
@@ -68,6 +62,8 @@ static void reset(struct file_item *item)
 static void item_free(struct file_item *item)
 {
 	reset(item);
+	free((void *)(uintptr_t)item->claim.path.ptr);
+	free((void *)(uintptr_t)item->claim.build_id.ptr);
 	free(item);
 }
 
@@ -127,15 +123,17 @@ static bool is_muted(const struct file_lane *lane, bool is_process, uint64_t id)
 
 static struct sandbox *process_of(struct file_lane *lane, enum step step)
 {
+	if (step == STEP_READ_TRUSTED)
+		return &lane->trusted_parser;
 	return step == STEP_READ ? &lane->parser : &lane->opener;
 }
 
 static bool ensure_process(struct file_lane *lane, enum step step)
 {
 	const char *arguments[] = { lane->reader->sandbox_uid, NULL };
-	const struct sandbox_options options = { .program = step == STEP_READ ? FILE_READER_NAME
+	const struct sandbox_options options = { .program = step >= STEP_READ ? FILE_READER_NAME
 									      : FILE_OPENER_NAME,
-						 .arguments = step == STEP_READ ? arguments : NULL,
+						 .arguments = step >= STEP_READ ? arguments : NULL,
 						 .cancel = &lane->reader->cancel };
 	struct sandbox *process = process_of(lane, step);
 	struct err err;
@@ -177,13 +175,13 @@ static bool send_locate(struct file_lane *lane, const struct file_item *item)
 static bool send_job(struct file_lane *lane, enum step step, const struct file_item *item)
 {
 	const struct file_read_message read = { 0 };
-	const int fds[SANDBOX_FDS_MAX] = { step == STEP_READ ? item->fd : item->location.file, -1,
+	const int fds[SANDBOX_FDS_MAX] = { step >= STEP_READ ? item->fd : item->location.file, -1,
 					   -1 };
 
 	if (step == STEP_LOCATE)
 		return send_locate(lane, item);
-	if (step == STEP_READ)
-		return sandbox_send(&lane->parser, &read, sizeof(read), fds);
+	if (step >= STEP_READ)
+		return sandbox_send(process_of(lane, step), &read, sizeof(read), fds);
 
 	static _Thread_local struct file_job_message job;
 
@@ -200,6 +198,7 @@ static void take_location(struct file_item *item, const struct file_job_response
 								: FILE_WAY_COUNT,
 						 .must_wait = response->must_wait,
 						 .is_local = response->is_local,
+						 .is_trusted = response->is_trusted,
 						 .key = response->key,
 						 .file = fds[0],
 						 .root = fds[1] };
@@ -241,11 +240,12 @@ static bool is_sound(const struct file_read_response *response)
 
 static enum sandbox_reply receive(struct file_lane *lane, enum step step, struct file_item *item)
 {
-	if (step != STEP_READ)
+	if (step < STEP_READ)
 		return receive_opener(lane, step, item);
 
-	enum sandbox_reply reply = sandbox_wait(&lane->parser, FILE_LOCAL_MS, &lane->reader->cancel,
-						&item->found, sizeof(item->found), NULL);
+	enum sandbox_reply reply =
+		sandbox_wait(process_of(lane, step), FILE_LOCAL_MS, &lane->reader->cancel,
+			     &item->found, sizeof(item->found), NULL);
 
 	return reply == SANDBOX_RESPONDED && !is_sound(&item->found) ? SANDBOX_INVALID : reply;
 }
@@ -275,7 +275,7 @@ static void exchange(struct file_lane *lane, enum step step, struct file_item **
 			sandbox_stop(process, reply);
 			if (reply == SANDBOX_CANCELLED)
 				return;
-			if (reply == SANDBOX_BUSY && step != STEP_READ)
+			if (reply == SANDBOX_BUSY && step < STEP_READ)
 				mute(lane, items[done]);
 			finish(items[done],
 			       reply == SANDBOX_BUSY ? EXECUTABLE_TIMED_OUT : EXECUTABLE_CRASHED);
@@ -291,7 +291,9 @@ static void run_step(struct file_lane *lane, enum step step, struct file_item **
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!items[i]->is_done)
+		if (!items[i]->is_done &&
+		    (step < STEP_READ ||
+		     (step == STEP_READ_TRUSTED) == items[i]->location.is_trusted))
 			active[n++] = items[i];
 	exchange(lane, step, active, n);
 }
@@ -303,7 +305,6 @@ static bool move_on(struct file_lane *lane, struct file_item *item)
 	metric_add(&remote, 1);
 	if (queue_push(&lane->reader->lanes[FILE_LANE_REMOTE].requests, item))
 		return true;
-	metric_add(&rejected, 1);
 	finish(item, EXECUTABLE_SKIPPED);
 	return false;
 }
@@ -356,16 +357,22 @@ static void respond(struct file_lane *lane, struct file_item *item)
 		  STR_ARG(item->claim.path), end_names[item->end], (int)item->location.way,
 		  !is_remote(lane), item->claim.pid);
 	*reading = (struct executable_reading){
-		.executable = item->executable, .end = item->end, .fd = -1, .root = -1
+		.executable = item->executable,
+		.claim = item->claim,
+		.end = item->end,
+		.key = item->location.key,
+		.fd = -1,
+		.root = -1,
 	};
+	item->claim = (struct executable_claim){ 0 }; /* the reading's now */
 	if (is_read) {
-		reading->key = item->location.key;
+		reading->is_trusted = item->location.is_trusted;
 		reading->is_elf = item->found.is_elf;
+		memcpy(reading->hash, item->found.hash, sizeof(reading->hash));
 		memcpy(reading->build_id, item->found.build_id, sizeof(reading->build_id));
 		reading->segments = heap_zeroed(bytes + 1, 1);
 		memcpy(reading->segments, item->found.segments, bytes);
 		reading->segment_count = item->found.segment_count;
-		reading->path = heap_str(item->claim.path);
 		reading->fd = fd_take(&item->fd);
 		reading->root = fd_take(&item->location.root);
 	}
@@ -384,8 +391,12 @@ static void run_batch(struct file_lane *lane, struct file_item **items, size_t c
 	while (!is_done && !cancel_requested(&lane->reader->cancel)) {
 		run_step(lane, STEP_LOCATE, items, count);
 		count = sort_out(lane, items, count);
+		for (size_t i = 0; i < count; i++)
+			if (!items[i]->is_done && items[i]->only_locate)
+				finish(items[i], EXECUTABLE_LOCATED);
 		run_step(lane, STEP_OPEN, items, count);
 		run_step(lane, STEP_READ, items, count);
+		run_step(lane, STEP_READ_TRUSTED, items, count);
 		is_done = true;
 		for (size_t i = 0; i < count; i++) {
 			if (!items[i]->is_done)
@@ -409,6 +420,7 @@ static void stop_idle(struct file_lane *lane)
 		return;
 	sandbox_stop(&lane->opener, SANDBOX_RESPONDED);
 	sandbox_stop(&lane->parser, SANDBOX_RESPONDED);
+	sandbox_stop(&lane->trusted_parser, SANDBOX_RESPONDED);
 }
 
 static void *lane_run(void *self)
@@ -432,29 +444,30 @@ static void *lane_run(void *self)
 	}
 	sandbox_stop(&lane->opener, SANDBOX_CANCELLED);
 	sandbox_stop(&lane->parser, SANDBOX_CANCELLED);
+	sandbox_stop(&lane->trusted_parser, SANDBOX_CANCELLED);
 	return NULL;
 }
 
-static bool request(void *self, struct executable *executable, const struct executable_claim *claim)
+static bool request(void *self, struct executable *executable, const struct executable_claim *claim,
+		    bool only_locate)
 {
 	struct file_reader *reader = self;
 
 	if (claim->path.len >= FILE_JOB_PATH_MAX || claim->build_id.len > BUILD_ID_BYTES_MAX)
 		return false;
 
-	struct file_item *item = heap_zeroed(1, sizeof(*item) + claim->path.len + 1);
+	struct file_item *item = heap_new(struct file_item);
 
 	item->executable = executable;
+	item->only_locate = only_locate;
 	item->claim = *claim;
-	memcpy(item->path, claim->path.ptr, claim->path.len);
-	memcpy(item->build_id, claim->build_id.ptr, claim->build_id.len);
-	item->claim.path.ptr = item->path;
-	item->claim.build_id.ptr = item->build_id;
+	item->claim.process = NULL;
+	item->claim.path.ptr = heap_str(claim->path);
+	item->claim.build_id.ptr = heap_str(claim->build_id);
 	item->fd = item->location.file = item->location.root = -1;
 	if (queue_push(&reader->lanes[FILE_LANE_LOCAL].requests, item))
 		return true;
-	metric_add(&rejected, 1);
-	free(item);
+	item_free(item);
 	return false;
 }
 

@@ -32,7 +32,9 @@ struct file_lane {
 	struct queue requests;
 	pthread_t thread;
 	bool running;
-	struct sandbox opener, parser;
+	/* The second parser is for trusted files: a process that another file has taken over reads
+	 * none of them. */
+	struct sandbox opener, parser, trusted_parser;
 	bool is_missing; /* a program of ours; logged once */
 	uint64_t used_ns;
 	struct file_muted muted[FILE_MUTED_MAX];

@@ -8,21 +8,17 @@
  */
 #include "agent/agent_limits.h"
 #include "agent/files/file_message_internal.h"
+#include "sandbox/capabilities.h"
 #include "sandbox/sandbox_child.h"
 #include "sandbox/sandbox_message.h"
 
-#include <linux/capability.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 
-/* Files of all users, /proc/PID of all processes, and /proc/PID/map_files: an old container engine
- * gives CAP_SYS_ADMIN for the latter. */
+/* Files of all users, /proc/PID of all processes, and /proc/PID/map_files. */
 static uint64_t capabilities(void)
 {
-	bool is_old = prctl(PR_CAPBSET_READ, CAP_CHECKPOINT_RESTORE, 0, 0, 0) != 1;
-
 	return 1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_SYS_PTRACE |
-	       1ULL << (is_old ? CAP_SYS_ADMIN : CAP_CHECKPOINT_RESTORE);
+	       capability_or_admin(CAP_CHECKPOINT_RESTORE);
 }
 
 static void find(const struct file_job_message *job, struct file_job_response *response, int *fds)
@@ -44,6 +40,7 @@ static void find(const struct file_job_message *job, struct file_job_response *r
 	response->way = location.way;
 	response->must_wait = location.must_wait;
 	response->is_local = location.is_local;
+	response->is_trusted = location.is_trusted;
 	response->key = location.key;
 	response->has_root = location.root >= 0;
 	fds[0] = location.file;

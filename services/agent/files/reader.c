@@ -21,6 +21,7 @@ static void read_file(int fd, struct file_read_response *response)
 	if (!response->is_elf)
 		return;
 	memcpy(response->build_id, file.build_id, sizeof(response->build_id));
+	memcpy(response->hash, file.hash, sizeof(response->hash));
 	response->segment_count = (uint32_t)file.segment_count;
 	memcpy(response->segments, file.segments, file.segment_count * sizeof(*file.segments));
 	free((void *)(uintptr_t)file.segments);

@@ -8,46 +8,34 @@
 
 void series_budget_done(struct series_budget *budget)
 {
-	struct series_budget old = *budget;
-
+	index_done(&budget->series);
+	shares_done(&budget->owners);
 	*budget = (struct series_budget){ 0 };
-	index_done(&old.series);
-	index_done(&old.owners);
 }
 
-/* NULL: there are too many owners. */
-static struct series_owner *find_owner(struct series_budget *budget, str name)
+static uint64_t hash_of(uint64_t series)
 {
-	uint64_t id = hash_seeded(name, hash_seed());
-	struct series_owner *found = index_find(&budget->owners, id, each, each.id == id);
-
-	if (found || budget->owners.len >= SERIES_OWNERS_MAX)
-		return found;
-	found = index_at(NULL, &budget->owners, id, each, each.id == id);
-	found->id = id;
-	return found;
+	return hash_seeded_u64(series, hash_seed());
 }
 
-enum series_fate series_budget_admit(struct series_budget *budget, uint64_t now_ns, str owner,
-				     uint64_t series)
+bool series_budget_knows(struct series_budget *budget, uint64_t now_ns, uint64_t series)
 {
-	uint64_t hash = hash_seeded_u64(series, hash_seed());
-
 	/* A deferred sample may be older than the hour. */
 	if (now_ns >= budget->began_ns + HOUR_NS) {
 		series_budget_done(budget);
 		budget->began_ns = now_ns;
 	}
-	if (index_find(&budget->series, hash, each, each == series))
-		return SERIES_KEPT;
+	return index_find(&budget->series, hash_of(series), each, each == series);
+}
 
-	struct series_owner *maker = find_owner(budget, owner);
+enum series_fate series_budget_admit(struct series_budget *budget, struct share_owner owner,
+				     uint64_t series)
+{
+	uint64_t held = shares_held_by(&budget->owners, owner);
 
-	if (!maker)
-		return SERIES_OF_HOST;
-	if (maker->series >= SERIES_OF_OWNER_MAX || budget->series.len >= SERIES_MAX)
-		return SERIES_OF_OWNER;
-	maker->series++;
-	*index_at(NULL, &budget->series, hash, each, each == series) = series;
+	budget->owners.size = SERIES_MAX;
+	if (held >= SERIES_OF_OWNER_MAX || !shares_take(&budget->owners, owner, 1))
+		return held ? SERIES_OF_OWNER : SERIES_OF_HOST;
+	*index_at(NULL, &budget->series, hash_of(series), each, each == series) = series;
 	return SERIES_KEPT;
 }

@@ -126,6 +126,21 @@ static str unit_of_path(str path)
 	return (str){ 0 };
 }
 
+/* "user-1000.slice", below which the user may make cgroups of any name. Not root's: in a session of
+ * root any user's processes may run. */
+static str user_slice_of(str path)
+{
+	if (!str_eq(str_cut(&path, '/'), STR("")) ||
+	    !str_eq(str_cut(&path, '/'), STR("user.slice")))
+		return (str){ 0 };
+
+	str slice = str_cut(&path, '/');
+
+	return str_starts_with(slice, STR("user-")) && !str_eq(slice, STR("user-0.slice"))
+		       ? slice
+		       : (str){ 0 };
+}
+
 struct cgroup_names cgroup_names_of(str text)
 {
 	struct cgroup_names names = { .path = main_path(text), .container_id = container_of(text) };
@@ -134,5 +149,8 @@ struct cgroup_names cgroup_names_of(str text)
 	/* docker-ID.scope only repeats the id, and would be another unit name at each start. */
 	if (names.container_id.len && str_find(names.unit, names.container_id) != SIZE_MAX)
 		names.unit = (str){ 0 };
+	names.domain = user_slice_of(names.path);
+	if (!names.domain.len)
+		names.domain = names.container_id;
 	return names;
 }

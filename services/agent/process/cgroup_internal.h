@@ -13,6 +13,8 @@ struct cgroup_names {
 	str path;         /* "/" if no line has a longer path */
 	str container_id; /* 64 hex digits, or the name of an lxc container; may be empty */
 	str unit;         /* as systemd names it, "nginx.service"; empty in a container's scope */
+	str domain;       /* who answers for the processes: a login user's slice, else the
+			     container; empty: the user of each process */
 };
 
 /* `text`: the content of /proc/PID/cgroup. Cannot fail: malformed lines are skipped. */

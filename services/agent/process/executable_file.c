@@ -37,11 +37,10 @@ bool executable_file_read(struct executable *executable, int fd, struct err *err
 	struct elf_file elf = { 0 };
 	htlhash hash;
 
-	if (!elf_file_read(&elf, fd, err))
-		return false;
-	if (!elf.build_id_len && !htlhash_of_fd(fd, &hash, err))
+	if (!elf_file_read(&elf, fd, err) || !htlhash_of_fd(fd, &hash, err))
 		return false;
 	copy_from_elf(executable, &elf);
+	memcpy(executable->hash, hash.hex, sizeof(executable->hash));
 	if (!elf.build_id_len)
 		set_hash(executable, &hash);
 	return true;

@@ -10,8 +10,8 @@
 #include "agent/process/executable.h"
 
 /*
- * Sets build id (as text) and segments from the open file. The segments are heap memory that
- * `executable` owns. If the file has no build id, a hash of its content is used. ERR_INVALID: no
+ * Sets build id (as text), hash and segments from the open file. The segments are heap memory that
+ * `executable` owns. If the file has no build id, the hash is used. ERR_INVALID: no
  * valid ELF file. ERR_IO: the file cannot be read. On failure `executable` is unchanged.
  */
 bool executable_file_read(struct executable *executable, int fd, struct err *err) MUST_CHECK;

@@ -2,17 +2,16 @@
 #include "agent/process/process.h"
 
 #include "agent/agent_limits.h"
+#include "agent/process/mappings_bound_internal.h"
+#include "agent/process/process_muting_internal.h"
 #include "agent/process/process_read_internal.h"
 #include "agent/unwind/unwind_lists.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/heap.h"
-#include "base/log.h"
 
 #include <errno.h>
 #include <signal.h>
-
-enum { MAP_RECORD_BYTES = 104 }; /* without the path */
 
 static uint64_t hash_of(uint32_t pid)
 {
@@ -71,10 +70,8 @@ static struct process *find_or_read(struct process_table *table, uint32_t pid)
 	if (process)
 		return process;
 	process = find_or_add(table, pid);
-	if (process && table->first_scan) {
-		if (process_read(table, process, 0))
-			(void)!process_read_cgroup(process);
-	}
+	if (process && table->first_scan)
+		(void)!process_read(table, process, 0);
 	return process;
 }
 
@@ -120,15 +117,26 @@ void process_table_expect(struct process_table *table, const struct sample_recor
 		(void)find_or_read(table, record->tgid);
 }
 
+bool process_table_is_crowded(const struct process_table *table)
+{
+	return table->by_pid.len > PROCESSES_MAX / 4 * 3;
+}
+
 void process_table_sweep(struct process_table *table)
 {
+	uint64_t now_ns = clock_monotonic_ns();
+	bool is_crowded = process_table_is_crowded(table);
+
 	index_for_each(&table->by_pid, at) {
 		struct process *process = *at;
+		bool is_idle = is_crowded &&
+			       process_idle_ms(process, now_ns / NS_PER_MS) >= PROCESSES_IDLE_MS;
 
-		if (process->exited || kill((pid_t)process->pid, 0) == 0 || errno != ESRCH)
+		if (process->exited ||
+		    (!is_idle && (kill((pid_t)process->pid, 0) == 0 || errno != ESRCH)))
 			continue;
 		process->exited = true;
-		process->exited_ns = clock_monotonic_ns();
+		process->exited_ns = now_ns;
 	}
 }
 
@@ -137,52 +145,10 @@ void process_table_lost(struct process_table *table)
 	table->losses++;
 }
 
-/* Counts the mappings that are in memory: once in an image that processes share. */
-static void count_mappings(struct process_table *table)
-{
-	table->mappings = 0;
-	table->counts++;
-	index_for_each(&table->by_pid, at) {
-		struct process_image *image = (*at)->image;
-
-		if (!image || image->counted == table->counts)
-			continue;
-		image->counted = table->counts;
-		table->mappings += image->mappings.len;
-	}
-}
-
-static void forget_mappings(struct process_table *table, struct process *process)
-{
-	if (table->lists)
-		unwind_lists_forget(table->lists, process);
-	process_image_release(TAKE(process->image));
-	process_image_release(TAKE(process->before));
-	process->losses_seen = 0;
-}
-
-/* Drops large sets of mappings: first those of processes that were not sampled for a while. */
-static void drop_mappings(struct process_table *table, uint64_t now_ms)
-{
-	for (uint64_t idle_ms = MAPPINGS_IDLE_MS;; idle_ms = 0) {
-		count_mappings(table);
-		if (table->mappings <= MAPPINGS_ALL_MAX * 3 / 4)
-			return;
-		index_for_each(&table->by_pid, at)
-			if ((*at)->image && (*at)->image->mappings.len > MAPPINGS_FEW &&
-			    now_ms - (*at)->sampled_ms >= idle_ms)
-				forget_mappings(table, *at);
-		if (!idle_ms)
-			break;
-	}
-	count_mappings(table);
-}
-
 void process_table_begin_round(struct process_table *table, uint64_t now_ns)
 {
 	read_budget_refill(&table->budget, now_ns);
-	if (table->mappings > MAPPINGS_ALL_MAX * 3 / 4)
-		drop_mappings(table, now_ns / NS_PER_MS);
+	mappings_bound_hold(table, now_ns / NS_PER_MS);
 }
 
 static void apply_fork(struct process_table *table, const struct sideband_record *record)
@@ -203,22 +169,21 @@ static void apply_fork(struct process_table *table, const struct sideband_record
 		return;
 	reset(table, child);
 	child->parent_pid = record->parent_pid;
+	child->exec_ns = record->time_ns;
 	if (!parent)
 		return;
 	child->losses_seen = parent->losses_seen;
 	child->is_large = parent->is_large;
+	child->lacks_files = parent->lacks_files;
 	child->map_bytes = parent->map_bytes;
 	child->maps_since_ns = parent->maps_since_ns;
 	child->muted_until_ns = parent->muted_until_ns;
 	child->image = process_image_reference(parent->image);
 	child->cgroup = process_cgroup_reference(parent->cgroup);
+	child->owner = parent->owner;
+	child->is_owner_current = parent->is_owner_current;
 	child->exec_id = parent->exec_id;
 	child->exec_id_known = parent->exec_id_known;
-}
-
-static bool is_file(str path)
-{
-	return str_starts_with(path, STR("/")) && !str_starts_with(path, STR("//"));
 }
 
 /* An exec ends the other threads and all mappings; cgroup and parent stay. */
@@ -231,14 +196,15 @@ static void apply_exec(struct process_table *table, const struct sideband_record
 	process_image_release(process->before);
 	process->before = process->image;
 	process->image = process_image_new();
-	process->image->exe = is_file(record->path) ? heap_str(record->path) : NULL;
+	process->image->exe = executable_is_file(record->path) ? heap_str(record->path) : NULL;
 	memcpy(process->comm, record->comm, sizeof(process->comm));
 	process->threads = 1;
 	process->exec_id++;
 	process->exec_ns = record->time_ns;
 	process->cgroup_read_ms = 0;
+	process->is_owner_current = false;
 	process->losses_seen = table->losses;
-	process->is_large = false;
+	process->is_large = process->lacks_files = false;
 	if (table->lists)
 		unwind_lists_changed(table->lists, process);
 }
@@ -251,55 +217,6 @@ static void apply_exit(struct process_table *table, const struct sideband_record
 		return;
 	process->exited = true;
 	process->exited_ns = record->time_ns;
-}
-
-/* True while the map events of the process are dropped. A muted process is read from /proc when it
- * is sampled. */
-static bool is_muted(struct process_table *table, struct process *process, uint64_t time_ns)
-{
-	if (time_ns >= process->muted_until_ns)
-		return false;
-	table->muted_events++;
-	process->losses_seen = 0;
-	return true;
-}
-
-/* Mutes a process that makes too many mappings. The kernel reports a mapping also when code is made
- * executable, so that a program that writes code may do it often. */
-static void count_map(struct process_table *table, struct process *process,
-		      const struct sideband_record *record)
-{
-	uint64_t time_ns = record->time_ns, now_ms = time_ns / NS_PER_MS;
-
-	if (time_ns >= process->maps_since_ns + NS_PER_SECOND) {
-		process->maps_since_ns = time_ns;
-		process->map_bytes = 0;
-	}
-	process->map_bytes += MAP_RECORD_BYTES + record->path.len;
-	if (process->map_bytes <= MAP_BYTES_PER_SECOND_MAX)
-		return;
-	process->map_bytes = 0;
-	process->muted_until_ns = time_ns + MUTED_MS * NS_PER_MS;
-	if (table->muted_until_ns < process->muted_until_ns)
-		table->muted_until_ns = process->muted_until_ns;
-	table->muted_processes++;
-	if (table->muting_logged_ms && now_ms - table->muting_logged_ms < MUTED_MS)
-		return;
-	table->muting_logged_ms = now_ms;
-	log_warn("a process makes too many mappings, they are read from /proc", "pid=%u",
-		 process->pid);
-}
-
-/* True if there is room for one more mapping of the process, and for the copy of a shared image. */
-static bool has_room(struct process_table *table, const struct process *process)
-{
-	const struct process_image *image = process->image;
-	size_t more = image && image->references > 1 ? image->mappings.len + 1 : 1;
-
-	if (table->mappings + more > MAPPINGS_ALL_MAX)
-		return false;
-	table->mappings += more;
-	return true;
 }
 
 static void add_mapping(struct process_table *table, struct process *process,
@@ -325,7 +242,7 @@ bool process_table_takes(struct process_table *table, const struct sideband_reco
 
 	struct process *process = find(table, record->pid);
 
-	return !process || process->exited || !is_muted(table, process, record->time_ns);
+	return !process || process->exited || !process_is_muted(table, process, record->time_ns);
 }
 
 static void apply_map(struct process_table *table, const struct sideband_record *record)
@@ -334,10 +251,10 @@ static void apply_map(struct process_table *table, const struct sideband_record 
 	uint64_t end;
 
 	if (!process || __builtin_add_overflow(record->address, record->length, &end) ||
-	    is_muted(table, process, record->time_ns))
+	    process_is_muted(table, process, record->time_ns))
 		return;
-	count_map(table, process, record);
-	if (!has_room(table, process)) {
+	process_mute_if_flooding(table, process, record);
+	if (!mappings_bound_has_room(table, process)) {
 		table->mappings_over_limit++;
 		process->losses_seen = 0;
 		return;
@@ -358,6 +275,7 @@ static void apply_map(struct process_table *table, const struct sideband_record 
 		.inode = record->inode,
 		.device_major = record->device_major,
 		.device_minor = record->device_minor,
+		.process = process,
 	};
 	struct mapping mapping = {
 		.start = record->address,
@@ -366,9 +284,10 @@ static void apply_map(struct process_table *table, const struct sideband_record 
 		.executable = executable_acquire(&table->executables, &claim),
 	};
 
+	process->lacks_files |= !mapping.executable && executable_is_file(path);
 	add_mapping(table, process, &mapping, record->time_ns);
 	/* The first file mapped is the program, then comes its loader. */
-	if (!process->image->exe && is_file(path))
+	if (!process->image->exe && executable_is_file(path))
 		process->image->exe = heap_str(path);
 }
 
@@ -407,7 +326,7 @@ static bool same_start(const struct process *process, uint64_t start_ns)
 /* True if changes of the process may be unknown, and it was not read from /proc lately. */
 static bool is_due(const struct process_table *table, const struct process *process)
 {
-	uint64_t now_ms = table->budget.refilled_ns / NS_PER_MS;
+	uint64_t now_ms = table->budget.now_ns / NS_PER_MS;
 
 	return process->losses_seen < table->losses && !process->exited &&
 	       (!process->read_ms || now_ms - process->read_ms >= READ_AGAIN_MS);
@@ -430,7 +349,7 @@ static void identify(struct process_table *table, struct process *process, bool 
 	if (!same || exec_missed || !process->comm[0])
 		memcpy(process->comm, record->comm, sizeof(process->comm));
 	if (exec_missed) /* no name is better than a name of the program before */
-		forget_mappings(table, process);
+		process_forget_mappings(table, process);
 	if (!(record->flags & SAMPLE_KERNEL_THREAD) &&
 	    (!same || exec_missed || is_due(table, process)))
 		(void)!process_read(table, process, record->start_ns);
@@ -442,9 +361,9 @@ static void identify(struct process_table *table, struct process *process, bool 
 }
 
 /*
- * A cgroup is inherited and changes seldom. It is read at the first sample, when the kernel reports
- * another id, and every CGROUP_REFRESH_MS, because with cgroup v1 the id does not change. A process
- * that is gone gets the cgroup of its parent.
+ * A cgroup is inherited and changes seldom; the owner depends on it. It is read at the first
+ * sample, when the kernel reports another id, and every CGROUP_REFRESH_MS, because with cgroup v1
+ * the id does not change. A process that is gone gets the cgroup of its parent.
  */
 static void refresh_cgroup(struct process_table *table, struct process *process,
 			   const struct sample_record *record, uint64_t now_ms)
@@ -456,6 +375,7 @@ static void refresh_cgroup(struct process_table *table, struct process *process,
 		return;
 	process->cgroup_read_ms = now_ms;
 	process->cgroup_id = record->cgroup_id;
+	process->is_owner_current = false;
 	if (!process->exited && process_read_cgroup(process))
 		return;
 
@@ -490,6 +410,8 @@ struct process *process_of_sample(struct process_table *table, const struct samp
 	    record->time_ns > process->remapped_ns + REMAPPED_MS * NS_PER_MS)
 		process->is_recently_remapped = false;
 	refresh_cgroup(table, process, record, now_ms);
+	if (!(record->flags & SAMPLE_KERNEL_THREAD))
+		(void)owner_of_process(process);
 	return process;
 }
 
@@ -559,6 +481,7 @@ void process_table_done(struct process_table *table)
 	}
 	index_done(&table->by_pid);
 	end_first_scan(table);
+	proc_reader_done(&table->reader);
 	executable_cache_done(&table->executables);
 	arena_free(&table->scratch);
 	*table = (struct process_table){ 0 };

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "agent/process/executable.h"
+#include "agent/process/proc_reader_internal.h"
 #include "agent/process/process_image.h"
 #include "agent/process/read_budget_internal.h"
 #include "agent/process/sideband_record.h"
@@ -28,24 +29,28 @@ struct process {
 	struct process_image *before;  /* the image before the last exec; kept for a short time */
 	struct process_cgroup *cgroup; /* NULL: unknown */
 	uint64_t start_ns;             /* CLOCK_BOOTTIME; 0: unknown until the first sample */
-	char comm[COMM_SIZE]; /* as of exec, or of the first sample; empty: no sample yet */
-	uint64_t exec_id;     /* the kernel's counter of execs */
+	char comm[COMM_SIZE];     /* as of exec, or of the first sample; empty: no sample yet */
+	struct share_owner owner; /* of a sampled process; .id 0: a kernel thread, or unknown */
+	uint64_t exec_id;         /* the kernel's counter of execs */
 	bool exec_id_known, exited;
 	bool is_recently_remapped;     /* it mapped code over other code in the last REMAPPED_MS */
 	struct unwind_listing listing; /* written by unwind_lists.c */
 
 	/* private */
+	bool is_owner_current; /* else to be determined again, see owner.h */
 	uint32_t threads;
-	uint64_t start_ticks;                     /* if read from /proc, else 0 */
-	uint64_t exited_ns, exec_ns, remapped_ns; /* CLOCK_MONOTONIC */
-	uint64_t cgroup_id;                       /* of the sample that the cgroup was read for */
+	uint64_t start_ticks;            /* if read from /proc, else 0 */
+	uint64_t exited_ns, remapped_ns; /* CLOCK_MONOTONIC */
+	uint64_t exec_ns;                /* likewise; of the fork if there was no exec */
+	uint64_t cgroup_id;              /* of the sample that the cgroup was read for */
 	uint64_t cgroup_read_ms;
 	uint64_t read_ms, sampled_ms; /* last reading of /proc, last sample; 0: none */
 	uint64_t losses_seen;         /* less than the table's: to be read when sampled */
 	uint64_t maps_since_ns;       /* begin of the second in which map_bytes are counted */
 	uint64_t muted_until_ns;      /* CLOCK_MONOTONIC; of map events */
 	uint64_t map_bytes;           /* of records of mappings */
-	bool is_large;                /* its /proc/PID/maps was longer than PROC_MAPS_SMALL_BYTES */
+	bool lacks_files; /* some of its mappings have no executable: its owner had its share */
+	bool is_large;    /* its /proc/PID/maps was longer than PROC_MAPS_SMALL_BYTES */
 };
 
 struct process_table {
@@ -59,13 +64,16 @@ struct process_table {
 	/* private */
 	struct arena scratch;
 	struct read_budget budget;
-	uint64_t losses;         /* how often events were lost; from 1 on */
-	uint64_t muted_until_ns; /* no process is muted longer */
+	struct proc_reader reader; /* read only `hung` */
+	uint64_t losses;           /* how often events were lost; from 1 on */
+	uint64_t muted_until_ns;   /* no process is muted longer */
 	uint64_t muting_logged_ms;
 	uint64_t mappings; /* of all images, at most: without what was released since it was
 			      counted */
 	uint64_t counts;   /* how often they were counted */
-	DIR *first_scan;   /* NULL: complete */
+	uint64_t refused;  /* executables, when places were released last */
+	uint64_t released_ms;
+	DIR *first_scan; /* NULL: complete */
 };
 
 /* An empty table; initialises `executables` as well. Cannot fail. The caller sets `lists`
@@ -92,7 +100,7 @@ void process_table_scan_more(struct process_table *table, size_t count);
 void process_table_expect(struct process_table *table, const struct sample_record *record);
 
 /* Begins a round at now_ns (CLOCK_MONOTONIC): adds to the budget of readings, and drops the
- * mappings of processes that are seldom sampled if all mappings are too many. */
+ * mappings of processes that are seldom sampled if all mappings, or their files, are too many. */
 void process_table_begin_round(struct process_table *table, uint64_t now_ns);
 
 /*
@@ -105,9 +113,16 @@ void process_table_lost(struct process_table *table);
 /* False: a map event of a muted process, which is counted here and need not be applied. */
 bool process_table_takes(struct process_table *table, const struct sideband_record *record);
 
-/* Marks processes that do not exist any more as exited, in case the exits of their threads were
- * miscounted. Called every few minutes. */
+/*
+ * Marks processes that do not exist any more as exited, in case the exits of their threads were
+ * miscounted. While the table is nearly full, also those that were neither sampled nor started
+ * lately, which are added again when they are sampled. Called every few minutes; more often while
+ * process_table_is_crowded().
+ */
 void process_table_sweep(struct process_table *table);
+
+/* True while more than three quarters of PROCESSES_MAX are used. */
+bool process_table_is_crowded(const struct process_table *table);
 
 /* The number of mappings of all processes; mappings shared after a fork count for each process. */
 uint64_t process_table_mappings(const struct process_table *table);

@@ -10,8 +10,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-enum { LINES_BYTES = 64 << 10 }; /* more than the longest line, with each byte of a path escaped */
-
 bool process_read_cgroup(struct process *process)
 {
 	AUTO_ARENA arena = { 0 };
@@ -23,10 +21,11 @@ bool process_read_cgroup(struct process *process)
 		return true;
 	process_cgroup_release(TAKE(process->cgroup));
 	process->cgroup = process_cgroup_new(text);
+	process->is_owner_current = false;
 	return true;
 }
 
-static void add_mapping(struct process_table *table, const struct process *process,
+static void add_mapping(struct process_table *table, struct process *process,
 			struct process_image *image, const struct proc_map *line)
 {
 	struct executable_claim claim = { .pid = process->pid,
@@ -36,46 +35,54 @@ static void add_mapping(struct process_table *table, const struct process *proce
 					  .path = line->path,
 					  .inode = line->inode,
 					  .device_major = line->device_major,
-					  .device_minor = line->device_minor };
+					  .device_minor = line->device_minor,
+					  .process = process };
 	struct mapping mapping = { .start = line->start,
 				   .end = line->end,
 				   .file_offset = line->file_offset,
 				   .executable = executable_acquire(&table->executables, &claim) };
 
+	process->lacks_files |= !mapping.executable && executable_is_file(line->path);
 	if (!mappings_insert(&image->mappings, mapping))
 		table->mappings_over_limit++;
 }
 
-/* Reads mappings until `max` bytes of text are read. Returns how many bytes were read. */
-static size_t read_mappings(struct process_table *table, const struct process *process,
-			    struct process_image *image, size_t max)
+/* Adds the mappings of whole lines; returns how many bytes of a begun line are left, at the start.
+ */
+static size_t add_lines(struct process_table *table, struct process *process,
+			struct process_image *image, char *bytes, size_t len)
 {
-	char path[64], *bytes = arena_alloc(&table->scratch, LINES_BYTES, 1, 1);
-	size_t total = 0, len = 0;
+	const char *end = memrchr(bytes, '\n', len);
+	size_t whole = end ? (size_t)(end + 1 - bytes) : 0;
+	str text = { bytes, whole };
 	struct proc_map line;
-	ssize_t n;
+
+	while (proc_maps_next(&text, &line))
+		add_mapping(table, process, image, &line);
+	memmove(bytes, bytes + whole, len - whole);
+	return len - whole;
+}
+
+/* Reads mappings until `max` bytes of text are read. False: the reading hangs after *ret_total. */
+static bool read_mappings(struct process_table *table, struct process *process,
+			  struct process_image *image, size_t max, size_t *ret_total)
+{
+	char path[64], *bytes = arena_alloc(&table->scratch, 2 * PROC_READ_BYTES, 1, 1);
+	uint64_t now_ms = table->budget.now_ns / NS_PER_MS;
+	size_t len = 0;
+	str piece = { 0 };
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
-
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	while (fd >= 0 && total < max && len < LINES_BYTES &&
-	       (n = read(fd, bytes + len, LINES_BYTES - len)) > 0) {
-		const char *end = memrchr(bytes + len, '\n', (size_t)n);
-
-		total += (size_t)n;
-		len += (size_t)n;
-		if (!end)
-			continue;
-
-		str text = { bytes, (size_t)(end + 1 - bytes) };
-
-		len -= text.len;
-		while (proc_maps_next(&text, &line))
-			add_mapping(table, process, image, &line);
-		memmove(bytes, end + 1, len);
-	}
-	return total;
+	proc_reader_open(&table->reader, path, process->pid, owner_of_process(process));
+	*ret_total = 0;
+	do {
+		if (!proc_reader_next(&table->reader, &piece, now_ms))
+			return false;
+		memcpy(bytes + len, piece.ptr, piece.len);
+		*ret_total += piece.len;
+		len = add_lines(table, process, image, bytes, len + piece.len);
+	} while (piece.len && *ret_total < max && len <= PROC_READ_BYTES);
+	return true;
 }
 
 bool process_started_at(uint64_t start_ticks, uint64_t start_ns)
@@ -105,13 +112,16 @@ static enum read_size read_image(struct process_table *table, struct process *pr
 	size_t max = may_be_large ? PROC_MAPS_BYTES_MAX : PROC_MAPS_SMALL_BYTES;
 	struct process_image *image = process_image_new();
 	str exe = proc_exe(&table->scratch, process->pid);
-	size_t bytes = read_mappings(table, process, image, max);
+	size_t bytes;
+	bool hangs;
 
+	process->lacks_files = false;
+	hangs = !read_mappings(table, process, image, max, &bytes);
 	image->exe = exe.len ? heap_str(exe) : NULL;
-	process->is_large = bytes >= PROC_MAPS_SMALL_BYTES;
+	process->is_large = hangs || bytes >= PROC_MAPS_SMALL_BYTES;
 	table->maps_truncated += bytes >= PROC_MAPS_BYTES_MAX;
 	arena_reset(&table->scratch);
-	if (may_be_large || !process->is_large) {
+	if (!hangs && (may_be_large || !process->is_large)) {
 		process->losses_seen = table->losses;
 		replace_image(table, process, image);
 	} else {
@@ -158,9 +168,34 @@ bool process_read(struct process_table *table, struct process *process, uint64_t
 		table->postponed++;
 		return false;
 	}
-	began_ns = clock_thread_cpu_ns();
-	process->read_ms = table->budget.refilled_ns / NS_PER_MS;
+	if (!process->cgroup) /* its files are those of its owner */
+		(void)!process_read_cgroup(process);
+	if (!proc_reader_may_read(&table->reader, process->pid, owner_of_process(process),
+				  table->budget.now_ns / NS_PER_MS)) {
+		table->postponed++;
+		return false;
+	}
+	began_ns = clock_thread_cpu_ns() + table->reader.cpu_ns;
+	process->read_ms = table->budget.now_ns / NS_PER_MS;
 	ok = read_process(table, process, start_ns, &size);
-	read_budget_charge(&table->budget, size, clock_thread_cpu_ns() - began_ns);
+	read_budget_charge(&table->budget, size,
+			   clock_thread_cpu_ns() + table->reader.cpu_ns - began_ns);
 	return ok;
+}
+
+void process_forget_mappings(struct process_table *table, struct process *process)
+{
+	if (table->lists)
+		unwind_lists_forget(table->lists, process);
+	process_image_release(TAKE(process->image));
+	process_image_release(TAKE(process->before));
+	process->losses_seen = 0;
+}
+
+uint64_t process_idle_ms(const struct process *process, uint64_t now_ms)
+{
+	uint64_t exec_ms = process->exec_ns / NS_PER_MS;
+	uint64_t used_ms = exec_ms > process->sampled_ms ? exec_ms : process->sampled_ms;
+
+	return now_ms > used_ms ? now_ms - used_ms : 0;
 }

@@ -12,15 +12,8 @@ static const struct {
 
 void read_budget_refill(struct read_budget *budget, uint64_t now_ns)
 {
-	uint64_t passed_ns = now_ns - budget->refilled_ns;
-	bool is_first = !budget->refilled_ns;
-
-	budget->refilled_ns = now_ns;
-	for (size_t i = 0; i < READ_SIZE_COUNT; i++) {
-		int64_t burst_ns = (int64_t)(buckets[i].burst_ms * NS_PER_MS);
-		int64_t left_ns =
-			budget->left_ns[i] + (int64_t)(passed_ns / 1000 * buckets[i].ms_per_second);
-
-		budget->left_ns[i] = is_first || left_ns > burst_ns ? burst_ns : left_ns;
-	}
+	budget->now_ns = now_ns;
+	for (size_t i = 0; i < READ_SIZE_COUNT; i++)
+		token_bucket_refill(&budget->cpu_ns[i], buckets[i].ms_per_second * NS_PER_MS,
+				    (int64_t)(buckets[i].burst_ms * NS_PER_MS), now_ns);
 }

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "base/base.h"
+#include "base/token_bucket.h"
 
 enum read_size {
 	READ_SMALL, /* at most PROC_MAPS_SMALL_BYTES, as nearly all processes */
@@ -19,8 +19,8 @@ enum read_size {
 };
 
 struct read_budget {
-	int64_t left_ns[READ_SIZE_COUNT]; /* CPU time */
-	uint64_t refilled_ns;             /* CLOCK_MONOTONIC */
+	struct token_bucket cpu_ns[READ_SIZE_COUNT];
+	uint64_t now_ns; /* of the last refill, CLOCK_MONOTONIC */
 };
 
 /* Called in each round: adds what the time since the last call allows, up to a burst. */
@@ -29,11 +29,11 @@ void read_budget_refill(struct read_budget *budget, uint64_t now_ns);
 /* True if a reading of this size may begin. */
 static inline bool read_budget_is_open(const struct read_budget *budget, enum read_size size)
 {
-	return budget->left_ns[size] > 0;
+	return budget->cpu_ns[size].tokens > 0;
 }
 
 static inline void read_budget_charge(struct read_budget *budget, enum read_size size,
 				      uint64_t cpu_ns)
 {
-	budget->left_ns[size] -= (int64_t)cpu_ns;
+	budget->cpu_ns[size].tokens -= (int64_t)cpu_ns;
 }

@@ -12,23 +12,16 @@ enum { SILENCE_S = 2, LIVE_FACTOR = 2 };
 
 void pace_init(struct pace *pace, uint64_t rate, uint64_t now_ns)
 {
-	*pace = (struct pace){ .option_rate = rate,
-			       .rate = rate,
-			       .room = (int64_t)rate,
-			       .refilled_ns = now_ns,
-			       .delivered_ns = now_ns,
-			       .window = 1 };
+	*pace = (struct pace){
+		.option_rate = rate, .rate = rate, .delivered_ns = now_ns, .window = 1
+	};
 }
 
 static void refill(struct pace *pace, uint64_t now_ns)
 {
-	double fresh = (double)pace->rate * (double)(now_ns - pace->refilled_ns) / NS_PER_SECOND;
-	int64_t most = pace->rate < ROOM_MAX ? (int64_t)pace->rate : ROOM_MAX;
+	int64_t burst = pace->rate < ROOM_MAX ? (int64_t)pace->rate : ROOM_MAX;
 
-	if (fresh < 1) /* less than a byte: wait for more time to pass */
-		return;
-	pace->refilled_ns = now_ns;
-	pace->room = fresh < (double)(most - pace->room) ? pace->room + (int64_t)fresh : most;
+	token_bucket_refill(&pace->bytes, pace->rate, burst, now_ns);
 }
 
 enum pace_verdict pace_check(struct pace *pace, uint64_t live_rate, size_t in_flight,
@@ -45,14 +38,14 @@ enum pace_verdict pace_check(struct pace *pace, uint64_t live_rate, size_t in_fl
 		pace->window = 1;
 	if (in_flight >= pace->window)
 		return PACE_WINDOW_FULL;
-	return pace->option_rate && pace->room <= 0 ? PACE_TOO_FAST : PACE_GO;
+	return pace->option_rate && pace->bytes.tokens <= 0 ? PACE_TOO_FAST : PACE_GO;
 }
 
 void pace_sent(struct pace *pace, uint64_t bytes)
 {
 	assert(bytes < ROOM_MAX);
 	if (pace->option_rate)
-		pace->room -= (int64_t)bytes;
+		pace->bytes.tokens -= (int64_t)bytes;
 }
 
 void pace_delivered(struct pace *pace, uint64_t now_ns)

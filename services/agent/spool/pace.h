@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/base.h"
+#include "base/token_bucket.h"
 
 enum { PACE_WINDOW_MAX = 16 };
 
@@ -26,8 +26,8 @@ struct pace {
 	uint64_t rate; /* the current limit in bytes per second; 0: unlimited */
 	/* private */
 	uint64_t option_rate;
-	int64_t room; /* tokens in bytes; below 0: debt */
-	uint64_t refilled_ns, delivered_ns;
+	struct token_bucket bytes;
+	uint64_t delivered_ns;
 	size_t window;
 };
 

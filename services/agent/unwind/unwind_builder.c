@@ -47,7 +47,10 @@ static const char *const cache_error_names[CACHE_ERROR_COUNT] = { "corrupt", "re
 METRICS(unwind_builder_metrics, UNWIND_BUILDER_METRICS);
 
 struct table_job {
-	char build_id[BUILD_ID_TEXT_MAX];
+	char build_id[BUILD_ID_TEXT_MAX]; /* of the executable: its own_id */
+	uint64_t number;
+	bool is_trusted;
+	char name[UNWIND_CACHE_NAME_MAX];
 	int fd; /* -1: only the cache is to be read */
 };
 
@@ -77,10 +80,10 @@ static int make_file(void)
 	return memfd_create("unwind", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-static bool fetch(struct unwind_builder *builder, const char *build_id,
+static bool fetch(struct unwind_builder *builder, const char *name,
 		  struct unwind_table_response *response)
 {
-	AUTO_FD kept = unwind_cache_get(&builder->cache, build_id);
+	AUTO_FD kept = unwind_cache_get(&builder->cache, name);
 	AUTO_FD fd = kept < 0 ? -1 : make_file();
 	struct err err;
 
@@ -95,12 +98,17 @@ static bool fetch(struct unwind_builder *builder, const char *build_id,
 	} else {
 		metric_add_at(&cache_errors, CACHE_ERROR_CORRUPT, 1);
 	}
-	log_warn("cached unwind table unusable", "build_id=%s error=\"%s\"", build_id, err.msg);
-	unwind_cache_remove(&builder->cache, build_id);
+	log_warn("cached unwind table unusable", "name=%s error=\"%s\"", name, err.msg);
+	unwind_cache_remove(&builder->cache, name);
 	return false;
 }
 
-static bool ensure_worker(struct unwind_builder *builder)
+static struct sandbox *worker_of(struct unwind_builder *builder, const struct table_job *job)
+{
+	return &builder->workers[job->is_trusted ? UNWIND_WORKER_TRUSTED : UNWIND_WORKER_OTHERS];
+}
+
+static bool ensure_worker(struct unwind_builder *builder, struct sandbox *worker)
 {
 	const char *arguments[] = { builder->sandbox_uid, NULL };
 	const struct sandbox_options options = { .program = UNWIND_BUILDER_NAME,
@@ -108,9 +116,9 @@ static bool ensure_worker(struct unwind_builder *builder)
 						 .cancel = &builder->cancel };
 	struct err err;
 
-	if (builder->worker.pid)
+	if (worker->pid)
 		return true;
-	if (sandbox_start(&builder->worker, &options, &err)) {
+	if (sandbox_start(worker, &options, &err)) {
 		builder->is_missing = false;
 		return true;
 	}
@@ -127,23 +135,24 @@ static uint32_t build_once(struct unwind_builder *builder, const struct table_jo
 {
 	struct unwind_job_message message = { 0 };
 	struct unwind_response_message result = { 0 };
+	struct sandbox *worker = worker_of(builder, job);
 	uint64_t began_ns = clock_monotonic_ns();
 
 	snprintf(message.build_id, sizeof(message.build_id), "%s", job->build_id);
-	if (!ensure_worker(builder))
+	if (!ensure_worker(builder, worker))
 		return UNWIND_IO;
 
 	const int fds[SANDBOX_FDS_MAX] = { job->fd, fd, -1 };
 	enum sandbox_reply reply = SANDBOX_DIED;
 
-	if (sandbox_send(&builder->worker, &message, sizeof(message), fds))
-		reply = sandbox_wait(&builder->worker, UNWIND_BUILD_MS, &builder->cancel, &result,
+	if (sandbox_send(worker, &message, sizeof(message), fds))
+		reply = sandbox_wait(worker, UNWIND_BUILD_MS, &builder->cancel, &result,
 				     sizeof(result), NULL);
 	builder->used_ns = clock_monotonic_ns();
 	if (reply == SANDBOX_RESPONDED && result.outcome >= UNWIND_OUTCOME_COUNT)
 		reply = SANDBOX_INVALID;
 	if (reply != SANDBOX_RESPONDED) {
-		enum sandbox_end end = sandbox_stop(&builder->worker, reply);
+		enum sandbox_end end = sandbox_stop(worker, reply);
 
 		if (reply != SANDBOX_CANCELLED)
 			log_warn("unwind table builder ended", "build_id=%s reason=%s",
@@ -183,7 +192,7 @@ static void build(struct unwind_builder *builder, const struct table_job *job,
 			response->outcome = UNWIND_CRASHED;
 			return;
 		}
-		if (!unwind_cache_put(&builder->cache, job->build_id, fd, &err)) {
+		if (!unwind_cache_put(&builder->cache, job->name, fd, &err)) {
 			metric_add_at(&cache_errors, CACHE_ERROR_WRITE, 1);
 			log_warn("unwind table not stored on disk", "build_id=%s error=\"%s\"",
 				 job->build_id, err.msg);
@@ -195,12 +204,34 @@ static void build(struct unwind_builder *builder, const struct table_job *job,
 
 static void measure(const struct unwind_builder *builder)
 {
+	uint64_t cpu_ns = 0, peak_bytes = 0, started = 0;
+
 	metric_set(&cache_bytes, (int64_t)builder->cache.bytes);
 	metric_set(&cache_removed, (int64_t)builder->cache.removed);
 	metric_set(&cache_left_out, (int64_t)builder->cache.left_out);
-	metric_set(&cpu, (int64_t)builder->worker.cpu_ns);
-	metric_set(&peak, (int64_t)builder->worker.peak_bytes);
-	metric_set(&starts, (int64_t)builder->worker.started);
+	for (size_t i = 0; i < UNWIND_WORKER_COUNT; i++) {
+		const struct sandbox *worker = &builder->workers[i];
+
+		cpu_ns += worker->cpu_ns;
+		started += worker->started;
+		if (worker->peak_bytes > peak_bytes)
+			peak_bytes = worker->peak_bytes;
+	}
+	metric_set(&cpu, (int64_t)cpu_ns);
+	metric_set(&peak, (int64_t)peak_bytes);
+	metric_set(&starts, (int64_t)started);
+}
+
+static bool is_running(const struct unwind_builder *builder)
+{
+	return builder->workers[UNWIND_WORKER_TRUSTED].pid ||
+	       builder->workers[UNWIND_WORKER_OTHERS].pid;
+}
+
+static void stop_workers(struct unwind_builder *builder)
+{
+	for (size_t i = 0; i < UNWIND_WORKER_COUNT; i++)
+		sandbox_stop(&builder->workers[i], SANDBOX_RESPONDED);
 }
 
 static void run_job(struct unwind_builder *builder, struct table_job *job)
@@ -208,8 +239,9 @@ static void run_job(struct unwind_builder *builder, struct table_job *job)
 	struct unwind_table_response *response = heap_new(struct unwind_table_response);
 
 	response->fd = -1;
-	memcpy(response->build_id, job->build_id, sizeof(response->build_id));
-	if (!fetch(builder, job->build_id, response))
+	response->number = job->number;
+	memcpy(response->own_id, job->build_id, sizeof(response->own_id));
+	if (!fetch(builder, job->name, response))
 		build(builder, job, response);
 	measure(builder);
 	close_file(&job->fd);
@@ -227,26 +259,43 @@ static void *builder_run(void *self)
 	void *item;
 
 	while (!cancel_requested(&builder->cancel)) {
-		uint64_t wait_ms = builder->worker.pid ? UNWIND_BUILDER_IDLE_MS : UPLOAD_IDLE_MS;
+		uint64_t wait_ms = is_running(builder) ? UNWIND_BUILDER_IDLE_MS : UPLOAD_IDLE_MS;
 
 		if (queue_pop(&builder->requests, &item, wait_ms))
 			run_job(builder, item);
-		else if (builder->worker.pid && clock_monotonic_ns() - builder->used_ns >=
+		else if (is_running(builder) && clock_monotonic_ns() - builder->used_ns >=
 							UNWIND_BUILDER_IDLE_MS * NS_PER_MS)
-			sandbox_stop(&builder->worker, SANDBOX_RESPONDED);
+			stop_workers(builder);
 		measure(builder);
 	}
-	sandbox_stop(&builder->worker, SANDBOX_RESPONDED);
+	stop_workers(builder);
 	return NULL;
 }
 
-static bool request(void *self, const char *build_id, int fd)
+/* Trusted files with one build id have one table. Others may say what they like: their tables are
+ * those of their inode as it was. */
+static void name_table(const struct executable *executable, char name[UNWIND_CACHE_NAME_MAX])
+{
+	const struct executable_key *key = &executable->key;
+
+	if (executable->is_trusted)
+		snprintf(name, UNWIND_CACHE_NAME_MAX, "%s-root", executable->own_id);
+	else
+		snprintf(name, UNWIND_CACHE_NAME_MAX,
+			 "%s-%" PRIx64 "-%" PRIx64 "-%" PRIx64 "-%" PRIx64, executable->own_id,
+			 key->device, key->inode, key->changed_ns, key->size);
+}
+
+static bool request(void *self, const struct executable *executable, int fd)
 {
 	struct unwind_builder *builder = self;
 	struct table_job *job = heap_new(struct table_job);
 
 	job->fd = fd;
-	snprintf(job->build_id, sizeof(job->build_id), "%s", build_id);
+	job->number = executable->number;
+	job->is_trusted = executable->is_trusted;
+	memcpy(job->build_id, executable->own_id, sizeof(job->build_id));
+	name_table(executable, job->name);
 	if (queue_push(&builder->requests, job))
 		return true;
 	free(job);

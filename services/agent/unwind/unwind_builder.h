@@ -21,6 +21,8 @@ struct unwind_builder_options {
 	uint64_t sandbox_uid;
 };
 
+enum { UNWIND_WORKER_TRUSTED, UNWIND_WORKER_OTHERS, UNWIND_WORKER_COUNT };
+
 struct unwind_builder {
 	/* private */
 	struct queue requests, responses;
@@ -29,7 +31,9 @@ struct unwind_builder {
 	bool running;
 	/* owned by the thread */
 	struct unwind_cache cache;
-	struct sandbox worker;
+	/* One for trusted files: a process that another file has taken over builds no table of
+	 * theirs. */
+	struct sandbox workers[UNWIND_WORKER_COUNT];
 	bool is_missing;      /* the builder program; logged once */
 	char sandbox_uid[24]; /* its argument */
 	uint64_t used_ns;

@@ -17,9 +17,9 @@
 
 enum { COPY_PIECE = 1 << 20 };
 
-static void name_of(const char *build_id, char name[NAME_MAX + 1])
+static void name_of(const char *table, char name[NAME_MAX + 1])
 {
-	snprintf(name, NAME_MAX + 1, "%s.v%d", build_id, UNWIND_FILE_VERSION);
+	snprintf(name, NAME_MAX + 1, "%s.v%d", table, UNWIND_FILE_VERSION);
 }
 
 /* Call `each` for every file. */
@@ -84,13 +84,13 @@ void unwind_cache_close(struct unwind_cache *cache)
 	cache->directory = -1;
 }
 
-int unwind_cache_get(struct unwind_cache *cache, const char *build_id)
+int unwind_cache_get(struct unwind_cache *cache, const char *table)
 {
 	char name[NAME_MAX + 1];
 
 	if (cache->directory < 0)
 		return -1;
-	name_of(build_id, name);
+	name_of(table, name);
 
 	int fd = openat(cache->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
@@ -99,14 +99,14 @@ int unwind_cache_get(struct unwind_cache *cache, const char *build_id)
 	return fd;
 }
 
-void unwind_cache_remove(struct unwind_cache *cache, const char *build_id)
+void unwind_cache_remove(struct unwind_cache *cache, const char *table)
 {
 	char name[NAME_MAX + 1];
 	struct stat stat;
 
 	if (cache->directory < 0)
 		return;
-	name_of(build_id, name);
+	name_of(table, name);
 	if (fstatat(cache->directory, name, &stat, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    unlinkat(cache->directory, name, 0) == 0)
 		cache->bytes -= (uint64_t)stat.st_size < cache->bytes ? (uint64_t)stat.st_size
@@ -174,7 +174,7 @@ static bool leaves_room(const struct unwind_cache *cache, uint64_t bytes)
 	       disk.f_bavail * disk.f_frsize >= bytes + UNWIND_CACHE_SPARE_BYTES;
 }
 
-bool unwind_cache_put(struct unwind_cache *cache, const char *build_id, int fd, struct err *err)
+bool unwind_cache_put(struct unwind_cache *cache, const char *table, int fd, struct err *err)
 {
 	char name[NAME_MAX + 1];
 	struct stat stat;
@@ -196,7 +196,7 @@ bool unwind_cache_put(struct unwind_cache *cache, const char *build_id, int fd, 
 
 	if (temp < 0)
 		return err_errno(err, "create a file for a table");
-	name_of(build_id, name);
+	name_of(table, name);
 	/* Not synced: a file that a crash truncated fails its checksum and is built again. */
 	if (!unwind_cache_copy(fd, temp, err)) {
 		unlinkat(cache->directory, "next.tmp", 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_cache - unwind tables on disk, by the build id of their file.
+ * unwind_cache - unwind tables on disk, by the name that the caller gives a table.
  *
- * Files are named STATE/unwind/BUILD_ID.v1, where 1 is UNWIND_FILE_VERSION. The caller verifies a
+ * Files are named STATE/unwind/NAME.v1, where 1 is UNWIND_FILE_VERSION. The caller verifies a
  * file that it gets, and removes it if it is corrupt. When the files exceed max_bytes, the least
  * recently used ones are removed. A lost cache costs only the time to build the tables again. One
  * thread at a time.
@@ -10,6 +10,8 @@
 #pragma once
 
 #include "base/err.h"
+
+enum { UNWIND_CACHE_NAME_MAX = 240 }; /* with the NUL; a file name has room for it */
 
 struct unwind_cache {
 	uint64_t bytes; /* size of all files */
@@ -28,8 +30,8 @@ void unwind_cache_open(struct unwind_cache *cache, const char *state_directory, 
 /* Closes the directory; the files stay. `directory` must be -1 or open. */
 void unwind_cache_close(struct unwind_cache *cache);
 
-/* Opens the file of a build id. The caller closes the descriptor. -1: not in the cache. */
-int unwind_cache_get(struct unwind_cache *cache, const char *build_id) MUST_CHECK;
+/* Opens a table's file. The caller closes the descriptor. -1: not in the cache. */
+int unwind_cache_get(struct unwind_cache *cache, const char *table) MUST_CHECK;
 
 /*
  * Stores a copy of the whole file `fd`, which stays the caller's. True also if nothing was stored:
@@ -37,11 +39,11 @@ int unwind_cache_get(struct unwind_cache *cache, const char *build_id) MUST_CHEC
  * the disk would stay free for the spool. ERR_IO: the copy failed; the cache is unchanged, except
  * that files may have been evicted.
  */
-bool unwind_cache_put(struct unwind_cache *cache, const char *build_id, int fd,
+bool unwind_cache_put(struct unwind_cache *cache, const char *table, int fd,
 		      struct err *err) MUST_CHECK;
 
-/* Removes the file of a build id, if it exists. */
-void unwind_cache_remove(struct unwind_cache *cache, const char *build_id);
+/* Removes a table's file, if it exists. */
+void unwind_cache_remove(struct unwind_cache *cache, const char *table);
 
 /* Copies all bytes of the file `from` to the empty file `to`. No memory mapping is used, because a
  * disk error would be a SIGBUS. ERR_IO: `to` may have a part of the bytes. */

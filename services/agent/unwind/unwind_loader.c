@@ -22,7 +22,9 @@
 	    "Unwind tables evicted from the kernel to make room.")                                 \
 	ROW(refused, METRIC_COUNTER, "decima_agent_unwind_tables_refused_total",                   \
 	    "Times an unwind table found no room: it is larger than --unwind-table-max-bytes, or " \
-	    "all others were in use.")                                                             \
+	    "all others were in use, and their owners have no more of them; by class of the "      \
+	    "owner.",                                                                              \
+	    METRIC_LABEL("owner", owner_class_names, OWNER_CLASS_COUNT))                           \
 	ROW(skipped, METRIC_COUNTER, "decima_agent_unwind_tables_skipped_total",                   \
 	    "Times an unwind table found no room that no frame needed: only other code of the "    \
 	    "process was sampled.")                                                                \
@@ -101,14 +103,20 @@ static void want_table(struct unwind_loader *loader, const struct process *proce
 		unwind_tables_want(&loader->tables, executable, &mapper, now_ns);
 }
 
-/* Request the tables of all mappings at the first sample; one by one, each would delay the next. */
+/* Request the tables of all mappings at the first sample; one by one, each would delay the next.
+ * A file that is being read may turn out to be another one, so they are requested once more. */
 static void want_all(struct unwind_loader *loader, const struct process *process, uint64_t now_ns)
 {
 	const struct mappings *mappings = &process->image->mappings;
 
 	process->image->list.wanted = true;
-	for (size_t i = 0; i < mappings->len; i++)
+	for (size_t i = 0; i < mappings->len; i++) {
+		const struct executable *executable = mappings->items[i].executable;
+
 		want_table(loader, process, &mappings->items[i], false, now_ns);
+		if (executable && executable->is_requested)
+			process->image->list.wanted = false;
+	}
 }
 
 /* Request the tables that frames of the sample lie in: evicted ones, and ones that failed before.
@@ -186,7 +194,8 @@ void unwind_loader_round(struct unwind_loader *loader)
 	unwind_tables_round(&loader->tables, now_ns);
 	unwind_lists_flush(&loader->lists);
 	if (loader->lists.needs_pages)
-		(void)unwind_tables_make_room(&loader->tables, UNWIND_SEGMENT_PAGES, now_ns);
+		(void)unwind_tables_make_room(&loader->tables, UNWIND_SEGMENT_PAGES, UINT64_MAX,
+					      now_ns);
 	if (loader->tables.changed)
 		unwind_lists_refresh(&loader->lists);
 	loader->tables.changed = false;
@@ -249,7 +258,8 @@ void unwind_loader_measure(const struct unwind_loader *loader)
 		   (int64_t)(loader->store.segments * UNWIND_SEGMENT_PAGES * UNWIND_PAGE_BYTES));
 	metric_set(&loads, (int64_t)from->loads);
 	metric_set(&evictions, (int64_t)from->evictions);
-	metric_set(&refused, (int64_t)from->refused);
+	for (size_t i = 0; i < OWNER_CLASS_COUNT; i++)
+		metric_set_at(&refused, i, (int64_t)from->refused[i]);
 	metric_set(&skipped, (int64_t)from->skipped);
 	for (size_t i = 1; i < UNWIND_OUTCOME_COUNT; i++)
 		metric_set_at(&errors, i - 1, (int64_t)from->outcomes[i]);

@@ -26,7 +26,9 @@ void unwind_tables_init(struct unwind_tables *tables, struct unwind_store *store
 {
 	*tables = (struct unwind_tables){ .store = store,
 					  .executables = executables,
-					  .source = *source };
+					  .source = *source,
+					  .requests.size = UNWIND_REQUESTS_MAX,
+					  .owners.size = UINT64_MAX };
 }
 
 static void add_wanted(struct unwind_tables *tables, struct executable *executable)
@@ -64,6 +66,7 @@ static void unload(struct unwind_tables *tables, struct executable *executable)
 
 	unwind_store_release(tables->store, table->page, table->pages);
 	tables->pages -= table->pages;
+	shares_release(&tables->owners, executable->owner, table->pages);
 	tables->changed = tables->has_quarantined = true;
 	table->page = 0;
 	table->state = UNWIND_TABLE_NONE;
@@ -87,8 +90,10 @@ static void sink_forget(void *self, struct executable *executable)
 	case UNWIND_TABLE_LOADED:
 		unload(tables, executable);
 		break;
-	case UNWIND_TABLE_NONE:
 	case UNWIND_TABLE_REQUESTED: /* its response will find no executable */
+		shares_release(&tables->requests, executable->owner, 1);
+		break;
+	case UNWIND_TABLE_NONE:
 	case UNWIND_TABLE_FAILED:
 		break;
 	}
@@ -101,33 +106,17 @@ struct executable_sink unwind_tables_sink(struct unwind_tables *tables)
 					 .self = tables };
 }
 
-/* Decode a build id from hex. Empty for an htlhash. */
-static str bytes_of(const char *hex, char to[BUILD_ID_BYTES_MAX])
-{
-	uint64_t byte;
-	size_t len = 0;
-
-	for (; len < BUILD_ID_BYTES_MAX && hex[0] && hex[1]; hex += 2) {
-		if (!str_hex_to_u64((str){ hex, 2 }, &byte))
-			return (str){ 0 };
-		to[len++] = (char)byte;
-	}
-	return (str){ to, len };
-}
-
 /* Requests the file through a process that maps it. False: it is open, or cannot be requested. */
 static bool request_file(struct unwind_tables *tables, struct executable *executable,
 			 const struct unwind_mapper *mapper)
 {
 	char build_id[BUILD_ID_BYTES_MAX];
-	const struct executable_claim claim = { .pid = mapper->pid,
-						.parent_pid = mapper->parent_pid,
-						.start = mapper->start,
-						.end = mapper->end,
-						.path = str_from(executable->path),
-						.build_id =
-							bytes_of(executable->build_id, build_id) };
+	struct executable_claim claim = executable_claim_of(executable, build_id);
 
+	claim.pid = mapper->pid;
+	claim.parent_pid = mapper->parent_pid;
+	claim.start = mapper->start;
+	claim.end = mapper->end;
 	/* The vdso is no file of a file system, so its path leads nowhere. */
 	if (str_eq(claim.path, STR("[vdso]"))) {
 		unwind_files_open_vdso(&tables->files, executable);
@@ -156,7 +145,7 @@ void unwind_tables_want(struct unwind_tables *tables, struct executable *executa
 	if (table->is_awaited && executable->is_requested)
 		return;
 	table->is_awaited = false;
-	if (executable->segment_count && executable->build_id[0])
+	if (executable->segment_count && executable->own_id[0])
 		add_wanted(tables, executable); /* without a file: from the cache on disk */
 }
 
@@ -165,19 +154,31 @@ static bool is_more_urgent(const struct unwind_table *a, const struct unwind_tab
 	return a->is_needed != b->is_needed ? a->is_needed : a->requests > b->requests;
 }
 
+/* Of the owners that may request one more. NULL: there is none. */
+static struct executable *find_most_urgent(const struct unwind_tables *tables)
+{
+	struct executable *most = NULL;
+
+	for (size_t i = 0; i < tables->wanted.len; i++) {
+		struct executable *at = tables->wanted.items[i];
+
+		if ((!most || is_more_urgent(&at->unwind, &most->unwind)) &&
+		    shares_has_room(&tables->requests, at->owner, 1))
+			most = at;
+	}
+	return most;
+}
+
 static void request_some(struct unwind_tables *tables)
 {
-	while (tables->wanted.len && tables->requested < UNWIND_REQUESTS_MAX) {
-		struct executable *most = tables->wanted.items[0];
+	struct executable *most;
 
-		for (size_t i = 1; i < tables->wanted.len; i++)
-			if (is_more_urgent(&tables->wanted.items[i]->unwind, &most->unwind))
-				most = tables->wanted.items[i];
-
+	while (tables->requested < UNWIND_REQUESTS_MAX && (most = find_most_urgent(tables))) {
 		struct unwind_table *table = &most->unwind;
 
-		if (!tables->source.request(tables->source.self, most->build_id,
-					    table->has_file ? table->fd : -1))
+		if (!tables->source.request(tables->source.self, most,
+					    table->has_file ? table->fd : -1) ||
+		    !shares_take(&tables->requests, most->owner, 1))
 			return;
 		tables->requested++;
 		executable_set_remove(&tables->wanted, most);
@@ -210,8 +211,8 @@ static void receive_responses(struct unwind_tables *tables, uint64_t now_ns)
 	struct unwind_table_response response;
 
 	while (tables->source.receive(tables->source.self, &response)) {
-		struct executable *executable =
-			executable_cache_find(tables->executables, str_from(response.build_id));
+		struct executable *executable = executable_cache_find(
+			tables->executables, str_from(response.own_id), response.number);
 
 		tables->requested--;
 		tables->outcomes[response.outcome]++;
@@ -220,6 +221,7 @@ static void receive_responses(struct unwind_tables *tables, uint64_t now_ns)
 				close(response.fd);
 			continue;
 		}
+		shares_release(&tables->requests, executable->owner, 1);
 		if (response.fd < 0) {
 			fail(tables, executable, response.outcome, now_ns);
 			continue;
@@ -231,11 +233,13 @@ static void receive_responses(struct unwind_tables *tables, uint64_t now_ns)
 	}
 }
 
-static bool is_evictable(const struct executable *executable, uint64_t now_ns)
+static bool is_evictable(const struct unwind_tables *tables, const struct executable *executable,
+			 uint64_t held, uint64_t now_ns)
 {
 	uint64_t sampled_ns = executable->sampled_ns;
 
-	return !sampled_ns || now_ns >= sampled_ns + UNWIND_KEPT_MS * NS_PER_MS;
+	return !sampled_ns || now_ns >= sampled_ns + UNWIND_KEPT_MS * NS_PER_MS ||
+	       shares_held_by(&tables->owners, executable->owner) > held;
 }
 
 /* Never sampled first, then the least recently sampled. */
@@ -246,30 +250,33 @@ static bool is_evicted_before(const struct executable *a, const struct executabl
 }
 
 /* NULL: all tables are in use. */
-static struct executable *find_oldest(const struct unwind_tables *tables, uint64_t now_ns)
+static struct executable *find_oldest(const struct unwind_tables *tables, uint64_t held,
+				      uint64_t now_ns)
 {
 	struct executable *oldest = NULL;
 
 	for (size_t i = 0; i < tables->loaded.len; i++) {
 		struct executable *at = tables->loaded.items[i];
 
-		if (is_evictable(at, now_ns) && (!oldest || is_evicted_before(at, oldest)))
+		if (is_evictable(tables, at, held, now_ns) &&
+		    (!oldest || is_evicted_before(at, oldest)))
 			oldest = at;
 	}
 	return oldest;
 }
 
-bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint64_t now_ns)
+bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint64_t held,
+			     uint64_t now_ns)
 {
 	uint64_t all = 0, freed = 0;
 
 	for (size_t i = 0; i < tables->loaded.len; i++)
-		if (is_evictable(tables->loaded.items[i], now_ns))
+		if (is_evictable(tables, tables->loaded.items[i], held, now_ns))
 			all += tables->loaded.items[i]->unwind.pages;
 	if (all < pages)
 		return false;
 	while (freed < pages) {
-		struct executable *oldest = find_oldest(tables, now_ns);
+		struct executable *oldest = find_oldest(tables, held, now_ns);
 
 		if (!oldest)
 			break;
@@ -294,7 +301,7 @@ static void reject(struct unwind_tables *tables, struct executable *executable, 
 	if (table->is_needed)
 		log_debug("no room for an unwind table", "build_id=%s path=\"%s\" pages=%" PRIu32,
 			  executable->build_id, executable->path, table->pages);
-	*(table->is_needed ? &tables->refused : &tables->skipped) += 1;
+	*(table->is_needed ? &tables->refused[executable->owner.class_of] : &tables->skipped) += 1;
 	*(table->is_needed ? &table->retry_ns : &table->skip_until_ns) = then_ns;
 	close(table->fd);
 	table->state = UNWIND_TABLE_NONE;
@@ -322,6 +329,7 @@ static void load_pages(struct unwind_tables *tables, struct executable *executab
 	table->state = UNWIND_TABLE_LOADED;
 	tables->loads++;
 	tables->pages += table->pages;
+	(void)!shares_take(&tables->owners, executable->owner, table->pages);
 	tables->changed = true;
 	executable_set_add(&tables->loaded, executable);
 	log_debug("unwind table loaded", "build_id=%s path=\"%s\" page=%" PRIu32 " pages=%" PRIu32,
@@ -333,6 +341,7 @@ enum fit { FIT_LOADED, FIT_WAITS, FIT_REJECTED };
 static enum fit load(struct unwind_tables *tables, struct executable *executable, uint64_t now_ns)
 {
 	uint32_t pages = executable->unwind.pages;
+	uint64_t held = shares_held_by(&tables->owners, executable->owner) + pages;
 	uint32_t page = unwind_store_alloc(tables->store, pages);
 
 	if (page) {
@@ -340,7 +349,7 @@ static enum fit load(struct unwind_tables *tables, struct executable *executable
 		return FIT_LOADED;
 	}
 	if (executable->unwind.is_needed && unwind_store_can_ever_fit(tables->store, pages) &&
-	    (tables->has_quarantined || unwind_tables_make_room(tables, pages, now_ns)))
+	    (tables->has_quarantined || unwind_tables_make_room(tables, pages, held, now_ns)))
 		return FIT_WAITS;
 	reject(tables, executable, now_ns);
 	return FIT_REJECTED;
@@ -388,6 +397,8 @@ void unwind_tables_done(struct unwind_tables *tables)
 	for (size_t i = 0; i < tables->fetched.len; i++)
 		close(tables->fetched.items[i]->unwind.fd);
 	unwind_files_done(&tables->files);
+	shares_done(&tables->requests);
+	shares_done(&tables->owners);
 	free(tables->fetched.items);
 	free(tables->wanted.items);
 	free(tables->loaded.items);

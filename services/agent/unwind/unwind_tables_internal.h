@@ -5,7 +5,9 @@
  *
  * A table is wanted when a process that maps its file is sampled, and needed when a frame of a
  * sample lies in it. A wanted table is loaded if there is room. For a needed table others are
- * evicted: those that were never sampled first, then the least recently sampled. Agent thread only.
+ * evicted: those that were never sampled first, then the least recently sampled. A table that was
+ * sampled lately gives way only to one whose owner has fewer pages, that one included. Of the
+ * requests no owner uses up what others need (shares.h). Agent thread only.
  * No function fails with an error: failures are counted in `outcomes` and retried if a retry may
  * help.
  */
@@ -18,7 +20,8 @@
 extern const char *const unwind_outcome_names[UNWIND_OUTCOME_COUNT];
 
 struct unwind_table_response {
-	char build_id[BUILD_ID_TEXT_MAX];
+	char own_id[BUILD_ID_TEXT_MAX]; /* of the executable, as its number */
+	uint64_t number;
 	uint32_t outcome; /* UNWIND_BUILT, or why there is no table */
 	int fd;           /* the table's file, verified, owned by the receiver; -1: no table */
 	uint32_t pages;
@@ -27,11 +30,12 @@ struct unwind_table_response {
 /* The interface to a source of tables: unwind_builder.c, or a test. Neither function waits. */
 struct unwind_table_source {
 	/*
-	 * Requests a table. `fd`: the ELF file; -1: only from the cache. True: the source owns the
-	 * descriptor now, and one response will follow. False: too many requests are pending; the
-	 * descriptor stays the caller's.
+	 * Requests the table of a file that was read; the executable is borrowed during the call.
+	 * `fd`: the ELF file; -1: only from the cache. True: the source owns the descriptor now,
+	 * and one response will follow. False: too many requests are pending; the descriptor stays
+	 * the caller's.
 	 */
-	bool (*request)(void *self, const char *build_id, int fd);
+	bool (*request)(void *self, const struct executable *executable, int fd);
 	/* Returns the next response, whose descriptor the caller owns. False: there is no response
 	 * now. */
 	bool (*receive)(void *self, struct unwind_table_response *ret_response);
@@ -39,9 +43,10 @@ struct unwind_table_source {
 };
 
 struct unwind_tables {
-	uint64_t pages;                     /* of loaded tables */
-	uint64_t loads, evictions, refused; /* cumulative */
-	uint64_t skipped;                   /* cumulative: wanted, not needed, and found no room */
+	uint64_t pages;                      /* of loaded tables */
+	uint64_t loads, evictions;           /* cumulative */
+	uint64_t refused[OWNER_CLASS_COUNT]; /* cumulative, by class of the owner */
+	uint64_t skipped;                    /* cumulative: wanted, not needed, and found no room */
 	uint64_t outcomes[UNWIND_OUTCOME_COUNT];       /* cumulative, of all responses */
 	struct executable_set loaded, wanted, fetched; /* others read only .len */
 	bool changed; /* tables were loaded, evicted or became pending; unwind_loader resets it */
@@ -51,7 +56,9 @@ struct unwind_tables {
 	struct unwind_table_source source;
 	struct unwind_files files;
 	size_t requested;
-	bool has_quarantined; /* released pages are not free yet */
+	struct shares requests; /* of these, those whose executable is known */
+	struct shares owners;   /* pages of loaded tables; not limited */
+	bool has_quarantined;   /* released pages are not free yet */
 };
 
 /* Copies *source. `store`, `executables` and source->self must outlive `tables`. */
@@ -79,10 +86,12 @@ void unwind_tables_want(struct unwind_tables *tables, struct executable *executa
 void unwind_tables_round(struct unwind_tables *tables, uint64_t now_ns);
 
 /*
- * Evicts tables until `pages` pages will be free, after their quarantine. False: the tables that
- * were not sampled in the last UNWIND_KEPT_MS have fewer pages together; then nothing is evicted.
+ * Evicts tables until `pages` pages will be free, after their quarantine: tables that were not
+ * sampled in the last UNWIND_KEPT_MS, and those of owners with more than `held` pages. False: these
+ * have fewer pages together; then nothing is evicted.
  */
-bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint64_t now_ns);
+bool unwind_tables_make_room(struct unwind_tables *tables, uint32_t pages, uint64_t held,
+			     uint64_t now_ns);
 
 /* Closes open files that no process maps. */
 void unwind_tables_close_unmapped(struct unwind_tables *tables);

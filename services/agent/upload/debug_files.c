@@ -38,6 +38,19 @@ static int open_regular(int root, const char *path)
 	return fd_take(&fd);
 }
 
+/* True if the file is as trusted as the mapped one: it is on the same file system, or on one that
+ * root mounted for all, so its owner is not what a user's file system claims. */
+static bool is_as_trusted(const struct debug_target *target, int fd)
+{
+	struct stat file, mapped;
+
+	if (!target->is_trusted)
+		return true;
+	return fstat(fd, &file) == 0 && fstat(target->fd, &mapped) == 0 && file.st_uid == 0 &&
+	       !(file.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       (target->is_own_root || file.st_dev == mapped.st_dev);
+}
+
 static bool has_build_id(const struct parsed_file *file, const char *text)
 {
 	struct build_id id;
@@ -62,7 +75,8 @@ static struct debug_file open_debug_file(const struct debug_target *target, cons
 	struct debug_file file = { .path = z };
 	struct err err;
 
-	if (fd < 0 || !file_parser_read(target->parser, fd, &file.parsed, &err) ||
+	if (fd < 0 || !is_as_trusted(target, fd) ||
+	    !file_parser_read(target->parser, fd, &file.parsed, &err) ||
 	    (build_id && !has_build_id(&file.parsed, build_id)))
 		return not_found();
 	file.fd = fd_take(&fd);

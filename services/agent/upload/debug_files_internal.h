@@ -5,8 +5,9 @@
  * Separate files are searched as gdb does it: by build id, then by .gnu_debuglink. The search stays
  * below the root directory of the process that mapped the file. A separate file is used only if it
  * is a regular file, has the same build id (or the CRC of the link), and has more debug info than
- * the mapped file. Pipes and devices are never opened. Runs in the uploader process, in one
- * thread; files are parsed by its file_parser.
+ * the mapped file. If only root can write the mapped file, the same must hold for the separate one,
+ * so that both are trusted. Pipes and devices are never opened. Runs in the uploader process, in
+ * one thread; files are parsed by its file_parser.
  */
 #pragma once
 
@@ -23,7 +24,9 @@ struct debug_file {
 struct debug_target {
 	const char *build_id, *path;
 	int fd;
-	int root; /* the root directory of its process */
+	int root;         /* the root directory of its process */
+	bool is_own_root; /* that is our own root directory */
+	bool is_trusted;  /* only root can write the mapped file */
 	struct file_parser *parser;
 };
 

@@ -2,6 +2,7 @@
 #include "agent/upload/upload.h"
 
 #include "agent/agent_limits.h"
+#include "agent/process/owner.h"
 #include "agent/spool/pace.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -39,8 +40,10 @@ static const char *const outcome_names[UPLOAD_OUTCOME_COUNT] = {
 	    METRIC_LABEL("outcome", outcome_names + UPLOAD_FINAL_COUNT,                            \
 			 UPLOAD_OUTCOME_COUNT - UPLOAD_FINAL_COUNT))                               \
 	ROW(postponed, METRIC_COUNTER, "decima_agent_debuginfo_postponed_total",                   \
-	    "Times that the queue of files was full; the file is offered again when it is mapped " \
-	    "again, or when half of the queue is free.")                                           \
+	    "Files that found no place in the queue, because the owner of the process has its "    \
+	    "share, by class of the owner; the file is offered again when it is mapped again, or " \
+	    "when half of the queue is free.",                                                     \
+	    METRIC_LABEL("owner", owner_class_names, OWNER_CLASS_COUNT))                           \
 	ROW(sent, METRIC_COUNTER, "decima_agent_debuginfo_bytes_total",                            \
 	    "Bytes of debug info sent.")                                                           \
 	ROW(waiting, METRIC_GAUGE, "decima_agent_debuginfo_waiting",                               \
@@ -236,7 +239,8 @@ static enum sandbox_reply run_worker(struct debug_upload *upload, const struct u
 				     struct upload_response_message *response)
 {
 	uint64_t end_ns = now() + upload->options.timeout_ns + UPLOAD_GRACE_MS * NS_PER_MS;
-	struct upload_job_message message = { .is_done = { job->is_done[UPLOAD_PART_OWN],
+	struct upload_job_message message = { .is_trusted = job->is_trusted,
+					      .is_done = { job->is_done[UPLOAD_PART_OWN],
 							   job->is_done[UPLOAD_PART_COMMON] } };
 	const int fds[SANDBOX_FDS_MAX] = { job->fds[0], job->fds[1], -1 };
 	enum sandbox_reply reply = SANDBOX_DIED;
@@ -373,13 +377,13 @@ bool upload_start(struct debug_upload *upload, const struct debug_upload_options
 	return err_set(err, ERR_IO, "start the uploading thread");
 }
 
-bool upload_has_room(const struct debug_upload *upload)
+bool upload_has_room(struct debug_upload *upload, struct share_owner owner)
 {
 	if (!upload->running)
 		return false;
-	if (upload->queue.count < UPLOADS_WAITING_MAX)
+	if (upload_queue_has_room(&upload->queue, owner))
 		return true;
-	metric_add(&postponed, 1);
+	metric_add_at(&postponed, owner.class_of, 1);
 	return false;
 }
 
@@ -390,7 +394,7 @@ bool upload_has_plenty(const struct debug_upload *upload)
 
 bool upload_offer(struct debug_upload *upload, const struct upload_file *file)
 {
-	return upload_has_room(upload) && upload_queue_offer(&upload->queue, file);
+	return upload_has_room(upload, file->owner) && upload_queue_offer(&upload->queue, file);
 }
 
 void upload_stop(struct debug_upload *upload)

@@ -55,9 +55,9 @@ bool upload_start(struct debug_upload *upload, const struct debug_upload_options
  * agent they are offered again. Accepts a struct that is not running. */
 void upload_stop(struct debug_upload *upload);
 
-/* For the sampling thread; never waits. False: uploads are off, or the queue is full, which is
- * counted. */
-bool upload_has_room(const struct debug_upload *upload);
+/* For the sampling thread; never waits. False: uploads are off, or the owner has its share of the
+ * queue, which is counted. */
+bool upload_has_room(struct debug_upload *upload, struct share_owner owner);
 
 /* For the sampling thread; never waits. True: more than half of the queue is free. False also if
  * uploads are off. */
@@ -65,8 +65,8 @@ bool upload_has_plenty(const struct debug_upload *upload);
 
 /*
  * For the sampling thread; never waits. Copies `file` and duplicates its descriptors, which stay
- * the caller's. False: uploads are off, the queue is full, or the file cannot be duplicated; offer
- * the file again later.
+ * the caller's. False: uploads are off, the owner has its share of the queue, or the file cannot be
+ * duplicated; offer the file again later.
  */
 bool upload_offer(struct debug_upload *upload, const struct upload_file *file) MUST_CHECK;
 

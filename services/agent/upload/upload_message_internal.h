@@ -40,6 +40,7 @@ enum upload_part { UPLOAD_PART_OWN, UPLOAD_PART_COMMON, UPLOAD_PART_COUNT };
 struct upload_job_message {
 	char build_id[BUILD_ID_TEXT_MAX];
 	char path[PATH_MAX]; /* below the process's root */
+	bool is_trusted;     /* only root can write the file */
 	bool is_done[UPLOAD_PART_COUNT];
 };
 

@@ -5,24 +5,30 @@
  * The sampling thread adds files with upload_queue_offer(). The uploading thread moves offered
  * files into a list of its own (first to end, oldest first) and removes jobs from that list. The
  * thread that starts and stops uploads calls init, close and done; done after the uploading thread
- * has ended. Jobs are heap memory; upload_job_close() frees one.
+ * has ended. Jobs are heap memory; upload_job_close() frees one. The owners of the processes that
+ * mapped the files first share the places of the queue (shares.h).
  */
 #pragma once
 
 #include "agent/upload/upload_message_internal.h"
 #include "base/queue.h"
+#include "base/shares.h"
 
 /* A file to be uploaded; texts are borrowed during the call. */
 struct upload_file {
 	const char *build_id;
 	const char *path; /* as the process sees it */
 	int fd, root;     /* the file; the root directory of its process, -1: our own */
+	bool is_trusted;  /* only root can write the file */
+	struct share_owner owner;
 };
 
 struct upload_job {
 	char build_id[BUILD_ID_TEXT_MAX];
+	bool is_trusted;
 	bool is_done[UPLOAD_PART_COUNT];
 	int fds[2]; /* the file; the root directory of its process, -1: our own root */
+	struct share_owner owner;
 	unsigned int tries;
 	uint64_t due_ns;
 	struct upload_job *next;
@@ -34,6 +40,8 @@ struct upload_queue {
 	struct upload_job *first, **end; /* the list, oldest first; the uploading thread's */
 	/* private */
 	struct queue offered;
+	pthread_mutex_t lock; /* of the shares */
+	struct shares shares;
 };
 
 /* An empty queue. The struct must not move until upload_queue_done(). Cannot fail. */
@@ -45,9 +53,13 @@ void upload_queue_close(struct upload_queue *queue);
 /* Closes all files, also those that were offered and not received, and frees the memory. */
 void upload_queue_done(struct upload_queue *queue);
 
+/* True if the owner may add a file. Any thread. */
+bool upload_queue_has_room(struct upload_queue *queue, struct share_owner owner);
+
 /*
  * Adds a file. Never waits. Copies `file` and duplicates its descriptors, which stay the caller's.
- * False: the queue is full or closed, or the file cannot be duplicated. Sampling thread only.
+ * False: the owner has its share, the queue is closed, or the file cannot be duplicated. Sampling
+ * thread only.
  */
 bool upload_queue_offer(struct upload_queue *queue, const struct upload_file *file) MUST_CHECK;
 

@@ -107,8 +107,8 @@ static bool append_body(void *self, str piece, struct err *err)
 }
 
 static enum upload_outcome put(const struct settings *settings, const char *build_id,
-			       const struct debug_file *file, struct sending *sending,
-			       struct upload_response_message *result)
+			       bool is_trusted, const struct debug_file *file,
+			       struct sending *sending, struct upload_response_message *result)
 {
 	AUTO_ARENA arena = { 0 };
 	struct buf body = { .arena = &arena };
@@ -118,8 +118,9 @@ static enum upload_outcome put(const struct settings *settings, const char *buil
 	while (str_ends_with(server, STR("/")))
 		server.len--;
 
-	str url = str_format(&arena, STR_FMT "/buildid/%s/debuginfo?rank=%s", STR_ARG(server),
-			     build_id, debug_rank_names[file->parsed.rank]);
+	str url = str_format(&arena, STR_FMT "/buildid/%s/debuginfo?rank=%s&trusted=%s",
+			     STR_ARG(server), build_id, debug_rank_names[file->parsed.rank],
+			     is_trusted ? "true" : "false");
 	struct fetch fetch = { .url = str_z(&arena, url),
 			       .headers = &header,
 			       .header_count = header != NULL,
@@ -158,9 +159,11 @@ static enum upload_outcome parser_failed(const struct file_parser *parser, const
 }
 
 static enum upload_outcome send_file(const struct settings *settings, const char *build_id,
-				     struct file_parser *parser, const struct debug_file *file,
+				     const struct debug_target *target,
+				     const struct debug_file *file,
 				     struct upload_response_message *result)
 {
+	struct file_parser *parser = target->parser;
 	struct sending sending = { .parser = parser, .fd = file->fd };
 	struct parsed_file parsed; /* again: it may not be the one that was parsed last */
 	struct err err = { 0 };
@@ -178,7 +181,8 @@ static enum upload_outcome send_file(const struct settings *settings, const char
 	if (sending.size > UPLOAD_FILE_BYTES_MAX)
 		return UPLOAD_TOO_LARGE;
 
-	enum upload_outcome outcome = put(settings, build_id, file, &sending, result);
+	enum upload_outcome outcome =
+		put(settings, build_id, target->is_trusted, file, &sending, result);
 
 	result->bytes += sending.sent;
 	return parser->end == SANDBOX_END_COUNT ? outcome : UPLOAD_CRASHED;
@@ -194,7 +198,7 @@ static void send_common(const struct settings *settings, const struct debug_targ
 	if (common.fd < 0)
 		return;
 	result->outcomes[UPLOAD_PART_COMMON] =
-		send_file(settings, build_id, target->parser, &common, result);
+		send_file(settings, build_id, target, &common, result);
 	close(common.fd);
 }
 
@@ -221,45 +225,43 @@ static struct upload_response_message work(const struct settings *settings,
 	}
 	snprintf(result.rank, sizeof(result.rank), "%s", debug_rank_names[file.parsed.rank]);
 	if (!job->is_done[UPLOAD_PART_OWN])
-		*own = send_file(settings, job->build_id, target->parser, &file, &result);
+		*own = send_file(settings, job->build_id, target, &file, &result);
 	if (!job->is_done[UPLOAD_PART_COMMON])
 		send_common(settings, target, &file, &arena, &result);
 	close(file.fd);
 	return result;
 }
 
-static bool receive_job(struct upload_job_message *job, int *ret_fd, int *ret_root)
+static bool receive_job(struct upload_job_message *job, struct debug_target *target)
 {
 	int fds[SANDBOX_FDS_MAX];
 
 	if (!sandbox_message_receive(SANDBOX_SOCKET, job, sizeof(*job), fds))
 		return false;
-	*ret_fd = fds[0];
-	*ret_root = fds[1] >= 0 ? fds[1] : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return *ret_fd >= 0 && *ret_root >= 0;
+	target->fd = fds[0];
+	target->is_own_root = fds[1] < 0;
+	target->root = target->is_own_root ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : fds[1];
+	target->is_trusted = job->is_trusted;
+	return target->fd >= 0 && target->root >= 0;
 }
 
 static void serve(const struct settings *settings)
 {
 	static struct upload_job_message job;
 	struct file_parser parser = { 0 };
-	int fd, root;
+	struct debug_target target = { .build_id = job.build_id,
+				       .path = job.path,
+				       .parser = &parser };
 
-	while (receive_job(&job, &fd, &root)) {
-		struct debug_target target = { .build_id = job.build_id,
-					       .path = job.path,
-					       .fd = fd,
-					       .root = root,
-					       .parser = &parser };
-
+	while (receive_job(&job, &target)) {
 		file_parser_open(&parser, settings->sandbox_uid);
 
 		struct upload_response_message result = work(settings, &job, &target);
 
 		file_parser_close(&parser);
 		result.parser_end = parser.end;
-		close(fd);
-		close(root);
+		close(target.fd);
+		close(target.root);
 		if (!sandbox_message_send(SANDBOX_SOCKET, &result, sizeof(result), NULL))
 			return;
 	}

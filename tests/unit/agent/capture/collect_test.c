@@ -268,6 +268,15 @@ static void renaming_makes_no_series(void **state)
 	tear_down(&fixture);
 }
 
+static uint64_t of_other_series(const struct collect *collect)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < OWNER_CLASS_COUNT; i++)
+		sum += collect->of_other_series[i];
+	return sum;
+}
+
 /* One sample of each of `count` processes with names of their own. */
 static void tick_names(struct fixture *fixture, size_t count)
 {
@@ -296,7 +305,7 @@ static void beyond_the_limit_of_its_unit_names_become_other(void **state)
 	struct labels labels = set->series.items[SERIES_OF_OWNER_MAX].labels;
 
 	assert_int_equal(set->series.len, SERIES_OF_OWNER_MAX + 1);
-	assert_int_equal(fixture.collect.of_other_series, 10);
+	assert_int_equal(of_other_series(&fixture.collect), 10);
 	assert_true(str_eq(labels_get(labels, STR("comm")), STR("other")));
 	assert_true(str_eq(labels_get(labels, STR("exe")), STR("other")));
 	assert_true(str_eq(labels_get(labels, STR("cgroup")), STR("other")));
@@ -304,14 +313,45 @@ static void beyond_the_limit_of_its_unit_names_become_other(void **state)
 	assert_true(str_eq(labels_get(labels, STR("node")), STR("host-1")));
 
 	fixture.process.cgroup = &victim;
+	fixture.process.owner.id = 1;
 	tick_names(&fixture, 1);
 	labels = set->series.items[set->series.len - 1].labels;
 	assert_true(str_eq(labels_get(labels, STR("comm")), STR("name-0")));
-	assert_int_equal(fixture.collect.of_other_series, 10);
+	assert_int_equal(of_other_series(&fixture.collect), 10);
 	tear_down(&fixture);
 }
 
-static void beyond_the_limit_of_units_the_unit_becomes_other(void **state)
+static void a_user_who_names_containers_has_one_limit_for_all(void **state)
+{
+	char id[24];
+	struct process_cgroup cgroup = { .names = { .path = STR("/user.slice/user-7.slice/x"),
+						    .unit = STR("user@7.service"),
+						    .domain = STR("user-7.slice") } };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	fixture.process.cgroup = &cgroup;
+	for (size_t i = 0; i < SERIES_OF_OWNER_MAX + 10; i++) {
+		int len = snprintf(id, sizeof(id), "%d", (int)i);
+
+		cgroup.names.container_id = (str){ id, (size_t)len };
+		tick_names(&fixture, 1);
+	}
+
+	const struct sample_set *set = &fixture.collect.set;
+	struct labels labels = set->series.items[SERIES_OF_OWNER_MAX].labels;
+
+	assert_int_equal(set->series.len, SERIES_OF_OWNER_MAX + 1);
+	assert_true(str_eq(labels_get(labels, STR("container_id")), STR("other")));
+	assert_true(str_eq(labels_get(labels, STR("comm")), STR("other")));
+	assert_true(str_eq(labels_get(labels, STR("unit")), STR("user@7.service")));
+	assert_int_equal(of_other_series(&fixture.collect), 10);
+	tear_down(&fixture);
+}
+
+/* With each sample another user makes a series, in other units. */
+static void an_owner_that_finds_no_room_is_other_with_its_unit(void **state)
 {
 	char unit[24];
 	struct process_cgroup cgroup = { .names = { .path = STR("/") } };
@@ -320,18 +360,19 @@ static void beyond_the_limit_of_units_the_unit_becomes_other(void **state)
 	(void)state;
 	set_up(&fixture);
 	fixture.process.cgroup = &cgroup;
-	for (size_t i = 0; i <= SERIES_OWNERS_MAX; i++) {
+	for (size_t i = 0; i < SERIES_MAX; i++) {
 		int len = snprintf(unit, sizeof(unit), "run-%d.service", (int)i);
 
 		cgroup.names.unit = (str){ unit, (size_t)len };
+		fixture.process.owner.id = i;
 		tick_names(&fixture, 1);
 	}
 
-	struct labels labels = fixture.collect.set.series.items[SERIES_OWNERS_MAX].labels;
+	struct labels labels = fixture.collect.set.series.items[SERIES_MAX - 1].labels;
 
 	assert_true(str_eq(labels_get(labels, STR("unit")), STR("other")));
 	assert_true(str_eq(labels_get(labels, STR("comm")), STR("other")));
-	assert_int_equal(fixture.collect.of_other_series, 1);
+	assert_int_equal(of_other_series(&fixture.collect), 1);
 	tear_down(&fixture);
 }
 
@@ -373,5 +414,6 @@ RUN_TESTS(TEST(a_sample_has_its_process_time_and_value),
 	  TEST(kernel_frames_are_at_the_leaf_with_their_names),
 	  TEST(a_sample_has_the_labels_of_its_cgroup_and_of_the_host),
 	  TEST(renaming_makes_no_series), TEST(beyond_the_limit_of_its_unit_names_become_other),
-	  TEST(beyond_the_limit_of_units_the_unit_becomes_other),
+	  TEST(a_user_who_names_containers_has_one_limit_for_all),
+	  TEST(an_owner_that_finds_no_room_is_other_with_its_unit),
 	  TEST(counts_user_stacks_by_their_least_certain_step))

@@ -28,7 +28,7 @@ static void set_up(struct deferred_samples *deferred)
 	seen = (struct seen){ 0 };
 	library = (struct executable){ .unwind.state = UNWIND_TABLE_REQUESTED };
 	other = (struct executable){ .unwind.state = UNWIND_TABLE_FETCHED };
-	process = (struct process){ .pid = 7, .image = process_image_new() };
+	process = (struct process){ .pid = 7, .owner.id = 9, .image = process_image_new() };
 }
 
 static void tear_down(struct deferred_samples *deferred)
@@ -60,6 +60,7 @@ static void take(void *self, const struct sample_record *record, const struct pr
 	(void)self;
 	assert_int_equal(since_ns, NOW);
 	assert_int_equal(at->pid, 7);
+	assert_int_equal(at->owner.id, 9);
 	assert_int_equal(bytes[sample_bytes(record) - 1], (uint8_t)record->time_ns);
 	assert_true(seen.count < SEEN_MAX);
 	seen.times[seen.count] = record->time_ns;

@@ -5,8 +5,10 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -213,8 +215,97 @@ static void a_file_of_an_unknown_mount_is_not_local(void **state)
 	munmap(map, 4096);
 }
 
+static bool is_trusted(pid_t pid, const char *path)
+{
+	struct executable_claim claim = { .pid = (uint32_t)pid,
+					  .path = str_from(path),
+					  .build_id = STR("some") };
+	struct file_location at;
+
+	file_locate(&claim, FILE_PROCESS_ROOT, true, &at);
+	assert_int_equal(at.way, FILE_PROCESS_ROOT);
+	close(at.file);
+	if (at.root >= 0)
+		close(at.root);
+	return at.is_trusted;
+}
+
+static void a_file_that_only_root_can_write_is_trusted(void **state)
+{
+	static const struct {
+		uid_t user;
+		mode_t mode;
+		bool is_trusted;
+	} cases[] = { { 0, 0755, true },
+		      { 0, 04755, true },
+		      { 0, 0775, false },
+		      { 0, 0757, false },
+		      { 65534, 0755, false } };
+	char path[] = "/tmp/decima-file-open-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		assert_int_equal(fchown(fd, cases[i].user, 0), 0);
+		assert_int_equal(fchmod(fd, cases[i].mode), 0);
+		assert_int_equal(is_trusted(getpid(), path), cases[i].is_trusted);
+	}
+	close(fd);
+	unlink(path);
+}
+
+/* A process in a mount namespace with a file system of its own, which has a file of root. */
+static pid_t start_with_mount(const char *directory, const char *file, unsigned long flags)
+{
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+
+	pid_t child = fork();
+
+	if (!child) {
+		if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("some", directory, "tmpfs", flags, NULL) ||
+		    open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0755) < 0)
+			_exit(1);
+		byte = 0;
+		if (write(ready[1], &byte, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+/* As on a medium that a user brings. */
+static void a_file_of_a_mount_with_nosuid_is_not_trusted(void **state)
+{
+	char directory[] = "/tmp/decima-file-open-XXXXXX", path[128];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/program", directory);
+	for (int nosuid = 0; nosuid <= 1; nosuid++) {
+		pid_t child = start_with_mount(directory, path, nosuid ? MS_NOSUID : 0);
+
+		assert_int_equal(is_trusted(child, path), !nosuid);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	rmdir(directory);
+}
+
 RUN_TESTS(TEST(finds_a_file_by_its_mapping_and_by_its_path),
 	  TEST(finds_the_file_of_an_exited_process_if_its_identity_is_certain),
 	  TEST(finds_regular_files_only), TEST(looks_up_links_below_the_root),
 	  TEST(a_file_of_a_file_system_of_root_is_local), TEST(a_file_that_is_not_local_is_copied),
-	  TEST(a_file_of_an_unknown_mount_is_not_local))
+	  TEST(a_file_of_an_unknown_mount_is_not_local),
+	  TEST(a_file_that_only_root_can_write_is_trusted),
+	  TEST(a_file_of_a_mount_with_nosuid_is_not_trusted))

@@ -67,4 +67,29 @@ static void finds_path_container_and_unit(void **state)
 	}
 }
 
-RUN_TESTS(TEST(finds_path_container_and_unit))
+static void the_domain_is_a_user_or_a_container_and_not_a_name_that_users_choose(void **state)
+{
+	static const struct {
+		const char *text, *domain;
+	} rows[] = {
+		{ "0::/user.slice/user-7.slice/user@7.service/app.slice/a.service",
+		  "user-7.slice" },
+		{ "0::/user.slice/user-7.slice/user@7.service/user.slice/libpod-" ID ".scope",
+		  "user-7.slice" },
+		{ "0::/user.slice/user-0.slice/session-3.scope", "" },
+		{ "0::/user.slice/user-0.slice/session-3.scope/docker-" ID ".scope", ID },
+		{ "0::/system.slice/docker-" ID ".scope/user.slice/user-7.slice", ID },
+		{ "0::/system.slice/nginx.service", "" },
+		{ "0::/", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cgroup_names names = cgroup_names_of(str_from(rows[i].text));
+
+		assert_true(str_eq(names.domain, str_from(rows[i].domain)));
+	}
+}
+
+RUN_TESTS(TEST(finds_path_container_and_unit),
+	  TEST(the_domain_is_a_user_or_a_container_and_not_a_name_that_users_choose))

@@ -20,7 +20,7 @@ static int begin(void **state)
 {
 	(void)state;
 	process_table_init(&table);
-	began_ns = table.budget.refilled_ns;
+	began_ns = table.budget.now_ns;
 	return 0;
 }
 
@@ -249,11 +249,13 @@ static void while_events_are_lost_a_process_is_read_once_a_second(void **state)
 	assert_int_equal(table.scanned, 3);
 }
 
-static bool request(void *self, struct executable *executable, const struct executable_claim *claim)
+static bool request(void *self, struct executable *executable, const struct executable_claim *claim,
+		    bool only_locate)
 {
 	(void)self;
 	(void)executable;
 	(void)claim;
+	(void)only_locate;
 	return true;
 }
 
@@ -277,7 +279,7 @@ static void a_read_that_changes_nothing_keeps_the_image(void **state)
 static void without_budget_a_process_is_read_later(void **state)
 {
 	(void)state;
-	table.budget.left_ns[READ_SMALL] = -1;
+	table.budget.cpu_ns[READ_SMALL].tokens = -1;
 	assert_null(sampled_self(3)->image);
 	assert_int_equal(table.scanned, 0);
 	assert_int_equal(table.postponed, 1);
@@ -287,11 +289,72 @@ static void without_budget_a_process_is_read_later(void **state)
 	assert_int_equal(table.scanned, 1);
 }
 
+/* Takes places of the cache for the owner until `left` are left for it; or releases some. */
+static void hold_places(struct share_owner owner, uint64_t left)
+{
+	while (shares_has_room(&table.executables.places, owner, left + 1))
+		assert_true(shares_take(&table.executables.places, owner, 1));
+	while (!shares_has_room(&table.executables.places, owner, left))
+		shares_release(&table.executables.places, owner, 1);
+}
+
+static void files_that_found_no_place_are_known_when_there_is_room(void **state)
+{
+	uint32_t pid = (uint32_t)getpid();
+	uint64_t here = (uint64_t)(uintptr_t)files_that_found_no_place_are_known_when_there_is_room;
+	struct process own = { .pid = pid };
+	struct share_owner owner = owner_of_process(&own);
+
+	(void)state;
+	hold_places(owner, 0);
+	const struct process *self = sampled_self(3);
+
+	assert_string_equal(path_at(self, here), "");
+	assert_true(self->lacks_files);
+	hold_places(owner, EXECUTABLES_SPARE);
+	for (uint64_t i = 1; i * NS_PER_SECOND < (MAPPINGS_IDLE_MS + 2000) * NS_PER_MS; i++) {
+		struct sample_record record = { .tgid = pid,
+						.start_ns = self->start_ns,
+						.exec_id = 3 };
+
+		process_table_begin_round(&table, second(i));
+		(void)process_of_sample(&table, &record, second(i) / NS_PER_MS);
+	}
+
+	assert_true(str_ends_with(str_from(path_at(self, here)), STR("process_test")));
+	assert_false(self->lacks_files);
+}
+
+static void files_of_processes_that_are_not_sampled_give_way(void **state)
+{
+	struct process none = { .pid = PARENT };
+	struct share_owner gone = owner_of_process(&none);
+	struct sample_record record = { .tgid = CHILD, .start_ns = 7, .exec_id = 1 };
+
+	(void)state;
+	execs(PARENT, 1);
+	execs(CHILD, 1);
+	maps(PARENT, 0x10000, "/of/parent");
+	maps(CHILD, 0x10000, "/of/child");
+	struct process *parent = sampled(PARENT, 5, 1), *child = sampled(CHILD, 7, 1);
+
+	hold_places(gone, 0);
+	maps(CHILD, 0x20000, "/of/child/too");
+	assert_string_equal(path_at(child, 0x20000), "");
+	(void)process_of_sample(&table, &record, second(12) / NS_PER_MS - 1);
+	process_table_begin_round(&table, second(12));
+
+	assert_string_equal(path_at(parent, 0x10000), "");
+	assert_string_equal(path_at(child, 0x10000), "/of/child");
+	assert_true(shares_has_room(&table.executables.places, gone, 1));
+	assert_int_equal(child->losses_seen, 0);
+}
+
 static void a_missed_exec_without_budget_leaves_no_names_of_the_program_before(void **state)
 {
 	(void)state;
 	assert_non_null(sampled_self(3)->image);
-	table.budget.left_ns[READ_SMALL] = -1;
+	table.budget.cpu_ns[READ_SMALL].tokens = -1;
 	assert_null(sampled_self(4)->image);
 }
 
@@ -306,21 +369,28 @@ static void a_process_with_many_mappings_is_read_in_the_time_for_large_ones(void
 	for (size_t i = 0; i < MANY; i += 2) /* neighbours differ, so that each is a mapping */
 		assert_int_equal(mprotect(memory + i * page, page, PROT_READ | PROT_WRITE), 0);
 
-	table.budget.left_ns[READ_LARGE] = -1;
+	table.budget.cpu_ns[READ_LARGE].tokens = -1;
 	const struct process *self = sampled_self(3);
 	uint64_t here = (uint64_t)(uintptr_t)
 		a_process_with_many_mappings_is_read_in_the_time_for_large_ones;
 
 	assert_true(self->is_large);
 	assert_int_equal(table.postponed, 1);
-	table.budget.left_ns[READ_LARGE] = 1;
+	table.budget.cpu_ns[READ_LARGE].tokens = 1;
 	process_table_begin_round(&table, second(2));
 	sampled_self(3);
 
 	assert_true(self->is_large);
 	assert_int_equal(self->losses_seen, table.losses);
 	assert_true(str_ends_with(str_from(path_at(self, here)), STR("process_test")));
-	assert_true(table.budget.left_ns[READ_LARGE] < (int64_t)(PROC_LARGE_BURST_MS * NS_PER_MS));
+	assert_true(table.budget.cpu_ns[READ_LARGE].tokens <
+		    (int64_t)(PROC_LARGE_BURST_MS * NS_PER_MS));
+	table.budget.cpu_ns[READ_LARGE].tokens = -1;
+	process_table_lost(&table);
+	process_table_begin_round(&table, second(2) + NS_PER_SECOND);
+	table.budget.cpu_ns[READ_LARGE].tokens = -1;
+	sampled_self(3);
+	assert_true(str_ends_with(str_from(path_at(self, here)), STR("process_test")));
 	munmap(memory, MANY * page);
 }
 
@@ -527,6 +597,33 @@ static void is_bounded(void **state)
 	assert_null(sampled(1000, 5, 1));
 }
 
+/* Of all these processes only this test itself exists. */
+static void processes_that_are_not_sampled_leave_a_crowded_table(void **state)
+{
+	uint32_t self = (uint32_t)getpid();
+	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
+	struct sample_record record = { .tgid = self, .start_ns = 5 };
+
+	(void)state;
+	forks(1, self, self);
+	process_table_sweep(&table);
+	process_table_retire(&table, UINT64_MAX);
+	assert_int_equal(table.by_pid.len, 1);
+
+	for (uint32_t i = 0; !process_table_is_crowded(&table); i++)
+		forks(self, PARENT - i, PARENT - i);
+	process_table_sweep(&table);
+	process_table_retire(&table, UINT64_MAX);
+	assert_int_equal(table.by_pid.len, 0);
+
+	(void)process_of_sample(&table, &record, now_ms);
+	for (uint32_t i = 0; !process_table_is_crowded(&table); i++)
+		forks(self, PARENT - i, PARENT - i);
+	process_table_sweep(&table);
+	process_table_retire(&table, UINT64_MAX);
+	assert_int_equal(table.by_pid.len, 1); /* it was sampled lately */
+}
+
 #define IN_A_TABLE(fn) cmocka_unit_test_setup_teardown(fn, begin, end)
 
 int main(void)
@@ -545,6 +642,8 @@ int main(void)
 		IN_A_TABLE(while_events_are_lost_a_process_is_read_once_a_second),
 		IN_A_TABLE(a_read_that_changes_nothing_keeps_the_image),
 		IN_A_TABLE(without_budget_a_process_is_read_later),
+		IN_A_TABLE(files_that_found_no_place_are_known_when_there_is_room),
+		IN_A_TABLE(files_of_processes_that_are_not_sampled_give_way),
 		IN_A_TABLE(a_missed_exec_without_budget_leaves_no_names_of_the_program_before),
 		IN_A_TABLE(a_process_with_many_mappings_is_read_in_the_time_for_large_ones),
 		IN_A_TABLE(a_process_keeps_the_name_of_its_first_sample),
@@ -560,6 +659,7 @@ int main(void)
 		IN_A_TABLE(a_sweep_ends_processes_that_do_not_exist),
 		IN_A_TABLE(a_vfork_child_sets_the_start_of_its_parent),
 		IN_A_TABLE(is_bounded),
+		IN_A_TABLE(processes_that_are_not_sampled_leave_a_crowded_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,8 @@ static void begins_with_a_burst(void **state)
 
 	(void)state;
 	read_budget_refill(&budget, 5 * NS_PER_SECOND);
-	assert_int_equal(budget.left_ns[READ_SMALL], burst_ns);
-	assert_int_equal(budget.left_ns[READ_LARGE], PROC_LARGE_BURST_MS * NS_PER_MS);
+	assert_int_equal(budget.cpu_ns[READ_SMALL].tokens, burst_ns);
+	assert_int_equal(budget.cpu_ns[READ_LARGE].tokens, PROC_LARGE_BURST_MS * NS_PER_MS);
 }
 
 static void is_closed_until_a_reading_is_paid_for(void **state)
@@ -28,7 +28,7 @@ static void is_closed_until_a_reading_is_paid_for(void **state)
 	assert_false(read_budget_is_open(&budget, READ_SMALL));
 	read_budget_refill(&budget, 3 * NS_PER_SECOND);
 	assert_true(read_budget_is_open(&budget, READ_SMALL));
-	assert_int_equal(budget.left_ns[READ_SMALL], 5 * NS_PER_MS);
+	assert_int_equal(budget.cpu_ns[READ_SMALL].tokens, 5 * NS_PER_MS);
 }
 
 static void large_processes_do_not_use_the_time_of_the_others(void **state)
@@ -50,7 +50,7 @@ static void a_pause_adds_no_more_than_a_burst(void **state)
 	read_budget_refill(&budget, NS_PER_SECOND);
 	read_budget_charge(&budget, READ_SMALL, 1);
 	read_budget_refill(&budget, 1000000 * NS_PER_SECOND);
-	assert_int_equal(budget.left_ns[READ_SMALL], burst_ns);
+	assert_int_equal(budget.cpu_ns[READ_SMALL].tokens, burst_ns);
 }
 
 int main(void)

@@ -26,14 +26,14 @@ static uint64_t now_ns;
 
 /* Requests without a response yet, and the responses to return. */
 static struct {
-	char requested[FILES][BUILD_ID_TEXT_MAX];
+	char requested[FILES + UNWIND_REQUESTS_MAX][BUILD_ID_TEXT_MAX];
 	size_t requested_len, requests, files;
 	struct unwind_table_response responses[FILES];
 	size_t responses_len;
 	bool is_full;
 } source;
 
-static bool fake_request(void *self, const char *build_id, int fd)
+static bool fake_request(void *self, const struct executable *executable, int fd)
 {
 	(void)self;
 	if (source.is_full)
@@ -42,7 +42,8 @@ static bool fake_request(void *self, const char *build_id, int fd)
 		source.files++;
 		close(fd);
 	}
-	snprintf(source.requested[source.requested_len++], BUILD_ID_TEXT_MAX, "%s", build_id);
+	snprintf(source.requested[source.requested_len++], BUILD_ID_TEXT_MAX, "%s",
+		 executable->own_id);
 	source.requests++;
 	return true;
 }
@@ -132,11 +133,12 @@ static void respond(const struct executable *executable, uint32_t outcome, uint3
 	struct unwind_table_response *response = &source.responses[source.responses_len++];
 
 	*response = (struct unwind_table_response){ .outcome = outcome, .pages = pages, .fd = -1 };
-	snprintf(response->build_id, sizeof(response->build_id), "%s", executable->build_id);
+	response->number = executable->number;
+	snprintf(response->own_id, sizeof(response->own_id), "%s", executable->own_id);
 	if (outcome == UNWIND_BUILT)
 		response->fd = table_file(pages);
 	for (size_t i = 0; i < source.requested_len; i++)
-		if (strcmp(source.requested[i], executable->build_id) == 0)
+		if (strcmp(source.requested[i], executable->own_id) == 0)
 			memmove(source.requested[i], source.requested[--source.requested_len],
 				BUILD_ID_TEXT_MAX);
 }
@@ -292,7 +294,7 @@ static void while_all_tables_are_in_use_another_is_rejected(void **state)
 	load(0, 60);
 	files[0]->sampled_ns = now_ns;
 	load(1, 60);
-	assert_int_equal(tables.refused, 1);
+	assert_int_equal(tables.refused[OWNER_ROOT], 1);
 	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_NONE);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	want(1);
@@ -303,6 +305,63 @@ static void while_all_tables_are_in_use_another_is_rejected(void **state)
 	rounds(2);
 	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
+	end();
+}
+
+/* The files from `first` on are another owner's, the others one owner's. */
+static void share_files_from(int first)
+{
+	for (int i = first; i < FILES; i++) {
+		shares_release(&cache.places, files[i]->owner, 1);
+		files[i]->owner = (struct share_owner){ .id = 1, .class_of = OWNER_USER };
+		assert_true(shares_take(&cache.places, files[i]->owner, 1));
+	}
+}
+
+static void a_table_in_use_gives_way_to_one_of_an_owner_with_fewer_pages(void **state)
+{
+	(void)state;
+	begin_with(1);
+	share_files_from(2);
+	load(0, 20);
+	load(1, 35);
+	files[0]->sampled_ns = now_ns - 1;
+	files[1]->sampled_ns = now_ns;
+	load(2, 20);
+	rounds(2);
+	assert_int_equal(files[2]->unwind.state, UNWIND_TABLE_LOADED);
+	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_NONE);
+	files[2]->sampled_ns = now_ns;
+	load(3, 20); /* with it, the owner would have more than the other */
+	rounds(2);
+	assert_int_equal(files[3]->unwind.state, UNWIND_TABLE_NONE);
+	assert_int_equal(files[1]->unwind.state, UNWIND_TABLE_LOADED);
+	assert_int_equal(tables.refused[OWNER_USER], 1);
+	end();
+}
+
+static void an_owner_who_wants_many_tables_leaves_requests_to_others(void **state)
+{
+	enum { LAST = FILES - 1, MANY = UNWIND_REQUESTS_MAX };
+	struct executable *more[MANY];
+
+	(void)state;
+	begin_with(4);
+	share_files_from(LAST);
+	for (uint32_t i = 0; i < MANY; i++) {
+		more[i] = acquire(2000 + i);
+		for (int samples = 0; samples < 5; samples++)
+			unwind_tables_want(&tables, more[i], &no_process, now_ns);
+	}
+	rounds(1);
+	assert_int_equal(source.requests, UNWIND_REQUESTS_MAX / 2);
+	want(LAST);
+	rounds(1);
+	assert_int_equal(source.requests, UNWIND_REQUESTS_MAX / 2 + 1);
+	assert_int_equal(files[LAST]->unwind.state, UNWIND_TABLE_REQUESTED);
+	respond(more[0], UNWIND_BUILT, 1);
+	rounds(1);
+	assert_int_equal(tables.requests.held, UNWIND_REQUESTS_MAX / 2); /* less is free now */
 	end();
 }
 
@@ -317,7 +376,7 @@ static void nothing_is_evicted_for_a_table_that_no_frame_needs(void **state)
 	respond(files[1], UNWIND_BUILT, 60);
 	rounds(1);
 	assert_int_equal(tables.skipped, 1);
-	assert_int_equal(tables.refused, 0);
+	assert_int_equal(tables.refused[OWNER_ROOT], 0);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	unwind_tables_want(&tables, files[1], &maps_it, now_ns);
 	assert_int_equal(tables.wanted.len, 0); /* too early, */
@@ -367,7 +426,7 @@ static void nothing_is_evicted_for_a_table_that_can_never_fit(void **state)
 	load(0, 60);
 	now_ns += 3600 * NS_PER_SECOND;
 	load(1, 2 * UNWIND_SEGMENT_PAGES);
-	assert_int_equal(tables.refused, 1);
+	assert_int_equal(tables.refused[OWNER_ROOT], 1);
 	assert_int_equal(tables.evictions, 0);
 	assert_int_equal(files[0]->unwind.state, UNWIND_TABLE_LOADED);
 	end();
@@ -382,7 +441,7 @@ static void a_response_for_an_evicted_file_is_dropped(void **state)
 
 	struct executable evicted = { .segment_count = 0 };
 
-	snprintf(evicted.build_id, sizeof(evicted.build_id), "0123");
+	snprintf(evicted.own_id, sizeof(evicted.own_id), "0123");
 	respond(&evicted, UNWIND_BUILT, 3);
 	rounds(1);
 	assert_int_equal(tables.loaded.len, 0);
@@ -416,6 +475,7 @@ static void files_stay_open_while_they_are_mapped(void **state)
 	size_t before = tables.files.open.len; /* the vdso */
 	struct executable_sink sink = unwind_tables_sink(&tables);
 
+	files[0]->cache = NULL; /* it was read, so it stays without references */
 	assert_true(sink.offer(sink.self, files[0], &file));
 	assert_true(sink.offer(sink.self, files[0], &file));
 	assert_int_equal(tables.files.open.len, before + 1);
@@ -449,6 +509,8 @@ RUN_TESTS(TEST(a_table_is_requested_once_and_loaded),
 	  TEST(an_unreadable_file_is_retried_after_growing_pauses),
 	  TEST(the_least_recently_sampled_table_is_evicted),
 	  TEST(while_all_tables_are_in_use_another_is_rejected),
+	  TEST(a_table_in_use_gives_way_to_one_of_an_owner_with_fewer_pages),
+	  TEST(an_owner_who_wants_many_tables_leaves_requests_to_others),
 	  TEST(nothing_is_evicted_for_a_table_that_no_frame_needs),
 	  TEST(a_table_that_was_never_sampled_is_evicted_first),
 	  TEST(a_large_table_is_not_overtaken_by_small_ones),

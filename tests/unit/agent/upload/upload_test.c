@@ -4,6 +4,7 @@
  * tests/integration/test_upload.py tests the rest.
  */
 #include "agent/agent_limits.h"
+#include "agent/process/owner.h"
 #include "agent/upload/upload.h"
 #include "base/clock.h"
 #include "support/test.h"
@@ -30,11 +31,14 @@ static struct debug_upload_options options_of(const char *url)
 					      .deleted_max_bytes = 1 << 20 };
 }
 
-static int64_t postponed(void)
+static const struct share_owner user = { .id = 1, .class_of = OWNER_USER },
+				container = { .id = 2, .class_of = OWNER_CONTAINER };
+
+static int64_t postponed(enum owner_class class)
 {
 	for (size_t i = 0; upload_metrics[i]; i++)
 		if (strcmp(upload_metrics[i]->name, "decima_agent_debuginfo_postponed_total") == 0)
-			return metric_get(upload_metrics[i]);
+			return metric_get_at(upload_metrics[i], class);
 	return -1;
 }
 
@@ -46,7 +50,7 @@ static void without_a_url_no_file_is_accepted(void **state)
 
 	(void)state;
 	assert_true(upload_start(&upload, &options, &err));
-	assert_false(upload_has_room(&upload));
+	assert_false(upload_has_room(&upload, user));
 	assert_false(upload_offer(&upload, &(struct upload_file){ .build_id = "00" }));
 	upload_stop(&upload);
 }
@@ -67,32 +71,37 @@ static void a_url_of_another_scheme_is_rejected(void **state)
 	}
 }
 
-static void no_more_files_than_the_limit_are_kept_and_all_are_closed(void **state)
+static void owners_share_the_places_and_all_files_are_closed(void **state)
 {
 	struct debug_upload_options options = options_of("http://127.0.0.1:1");
 	AUTO_FD fd = memfd_create("program", MFD_CLOEXEC);
-	struct upload_file file = {
-		.build_id = "0123456789abcdef", .path = "/bin/x", .fd = fd, .root = -1
-	};
+	struct upload_file file = { .build_id = "0123456789abcdef",
+				    .path = "/bin/x",
+				    .fd = fd,
+				    .root = -1,
+				    .owner = user };
 	size_t before = open_descriptors();
-	int64_t postponed_before = postponed();
+	int64_t postponed_before = postponed(OWNER_USER);
 	struct debug_upload upload;
 	struct err err;
 
 	(void)state;
 	assert_true(upload_start(&upload, &options, &err));
 	assert_true(upload_has_plenty(&upload));
-	for (size_t i = 0; i < UPLOADS_WAITING_MAX; i++)
+	for (size_t i = 0; i < UPLOADS_WAITING_MAX / 2; i++)
 		assert_true(upload_offer(&upload, &file));
-	assert_false(upload_has_room(&upload));
+	assert_false(upload_has_room(&upload, user));
 	assert_false(upload_has_plenty(&upload));
 	assert_false(upload_offer(&upload, &file));
-	assert_int_equal(postponed() - postponed_before, 2);
-	assert_true(open_descriptors() >= before + UPLOADS_WAITING_MAX);
+	assert_int_equal(postponed(OWNER_USER) - postponed_before, 2);
+	file.owner = container;
+	for (size_t i = 0; i < UPLOADS_WAITING_MAX / 4; i++)
+		assert_true(upload_offer(&upload, &file));
+	assert_true(open_descriptors() >= before + UPLOADS_WAITING_MAX / 4 * 3);
 	upload_stop(&upload);
 	assert_int_equal(open_descriptors(), before);
 	upload_stop(&upload);
 }
 
 RUN_TESTS(TEST(without_a_url_no_file_is_accepted), TEST(a_url_of_another_scheme_is_rejected),
-	  TEST(no_more_files_than_the_limit_are_kept_and_all_are_closed))
+	  TEST(owners_share_the_places_and_all_files_are_closed))
