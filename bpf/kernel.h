@@ -31,6 +31,28 @@ struct task_struct {
 	char comm[TASK_COMM_LEN];
 };
 
+struct bpf_map {
+	uint32_t id;
+};
+
+struct bpf_prog_aux {
+	uint32_t used_map_cnt;
+	struct bpf_map **used_maps;
+};
+
+struct bpf_prog {
+	struct bpf_prog_aux *aux;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__bpf_prog {
+	struct bpf_iter_meta *meta;
+	struct bpf_prog *prog; /* NULL: after the last one */
+};
+
 #pragma clang attribute pop
 
 /* For a variable that user space sets before the program is loaded and that never changes then. */

@@ -3,6 +3,7 @@
 
 #include "agent/agent_limits.h"
 #include "agent/kernel/bpffs.h"
+#include "agent/kernel/map_users.h"
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/log.h"
@@ -18,7 +19,7 @@
 #include <sys/sysmacros.h>
 
 /* To be increased whenever the meaning of a slot changes. */
-enum { SHAPE = 3, MAPS_PER_PROGRAM_MAX = 64 };
+enum { SHAPE = 3 };
 _Static_assert(SAMPLER_COUNT_COUNT == 15 && LOSS_COUNT == 4, "another SHAPE for other slots");
 
 struct pin_path {
@@ -76,36 +77,20 @@ static bool path_make(const struct counts_options *options, struct pin_path *pat
 	return true;
 }
 
-/* True if a loaded program of any process uses this map. */
-static bool is_used_by_program(uint32_t map_id)
-{
-	uint32_t id = 0;
-
-	while (bpf_prog_get_next_id(id, &id) == 0) {
-		AUTO_FD fd = bpf_prog_get_fd_by_id(id);
-		uint32_t maps[MAPS_PER_PROGRAM_MAX];
-		struct bpf_prog_info info = { .map_ids = (uintptr_t)maps,
-					      .nr_map_ids = ARRAY_LEN(maps) };
-		uint32_t len = sizeof(info);
-
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len))
-			continue; /* the program is gone */
-		for (uint32_t i = 0; i < info.nr_map_ids && i < ARRAY_LEN(maps); i++)
-			if (maps[i] == map_id)
-				return true;
-	}
-	return false;
-}
-
 /*
  * Waits until no program counts in the map. A killed process releases the lock of the state
  * directory while it exits, maybe before its timers are gone.
  */
-static bool wait_detached(uint32_t map_id, struct err *err)
+static bool wait_unused(struct map_users *users, struct err *err)
 {
 	uint64_t began_ns = clock_monotonic_ns(), now_ns = began_ns;
+	bool is_used;
 
-	while (is_used_by_program(map_id)) {
+	while (true) {
+		if (!map_users_find(users, &is_used, err))
+			return false;
+		if (!is_used)
+			break;
 		now_ns = clock_monotonic_ns();
 		if (now_ns - began_ns > DETACH_WAIT_MS * NS_PER_MS || !daemon_wait(DETACH_STEP_MS))
 			return err_set(err, ERR_IO, "another program still counts in it");
@@ -114,6 +99,15 @@ static bool wait_detached(uint32_t map_id, struct err *err)
 		log_info("waited for a predecessor's program to detach", "took_ms=%" PRIu64,
 			 (clock_monotonic_ns() - began_ns) / NS_PER_MS);
 	return true;
+}
+
+static bool wait_detached(uint32_t map_id, struct err *err)
+{
+	struct map_users users;
+	bool done = map_users_init(&users, map_id, err) && wait_unused(&users, err);
+
+	map_users_done(&users);
+	return done;
 }
 
 static bool check_shape(const struct bpf_map_info *info, struct err *err)
