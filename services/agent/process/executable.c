@@ -514,6 +514,14 @@ static void refer(struct executable *executable, struct executable *known)
 		executable->cache = NULL;
 }
 
+static void report_same(struct executable_cache *cache, struct executable *executable,
+			struct executable *known)
+{
+	for (size_t i = 0; i < EXECUTABLE_SINK_COUNT; i++)
+		if (cache->sinks[i].is_same)
+			cache->sinks[i].is_same(cache->sinks[i].self, executable, known);
+}
+
 static void take_file(struct executable_cache *cache, struct executable *executable,
 		      struct executable_reading *reading)
 {
@@ -529,6 +537,8 @@ static void take_file(struct executable_cache *cache, struct executable *executa
 	else if (!known)
 		take_identity(cache, executable, reading);
 	offer_file(cache, known ? known : executable, reading);
+	if (executable->same_as)
+		report_same(cache, executable, known);
 }
 
 /* Where the mapped file is known by its inode, it need not be read. */
@@ -537,10 +547,12 @@ static void take_location(struct executable_cache *cache, struct executable *exe
 {
 	struct executable *known = find_by_file(cache, &reading->key);
 
-	if (known && strcmp(known->own_id, executable->own_id) == 0)
+	if (known && strcmp(known->own_id, executable->own_id) == 0) {
 		refer(executable, known);
-	else
-		(void)executable_cache_request(cache, executable, &reading->claim);
+		report_same(cache, executable, known);
+		return;
+	}
+	(void)executable_cache_request(cache, executable, &reading->claim);
 }
 
 static void take_reading(struct executable_cache *cache, struct executable_reading *reading)

@@ -142,8 +142,8 @@ struct executable_file {
 };
 
 /* A sink receives each file until it accepts the file, while the file is open. offer NULL: the sink
- * is unused. has_room or has_plenty NULL: the sink always has room. forget NULL: the sink needs no
- * notice. */
+ * is unused. has_room or has_plenty NULL: the sink always has room. forget or is_same NULL: the
+ * sink needs no notice. */
 struct executable_sink {
 	bool (*has_room)(void *self, const struct executable *executable);
 	/* There is plenty of room: files that found no room may be offered again. */
@@ -156,6 +156,9 @@ struct executable_sink {
 	bool (*offer)(void *self, struct executable *executable,
 		      const struct executable_file *file);
 	void (*forget)(void *self, struct executable *executable); /* the file is being evicted */
+	/* The file that was requested as `executable` turned out to be `known`, which is used from
+	 * now on. The file was offered before, if it was read. */
+	void (*is_same)(void *self, struct executable *executable, struct executable *known);
 	void *self;
 };
 

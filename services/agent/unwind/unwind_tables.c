@@ -41,6 +41,35 @@ static void add_wanted(struct unwind_tables *tables, struct executable *executab
 	executable_set_add(&tables->wanted, executable);
 }
 
+/* True if the table may be requested at this time. */
+static bool is_due(const struct unwind_table *table, bool is_needed, uint64_t now_ns)
+{
+	return table->state == UNWIND_TABLE_NONE && now_ns >= table->retry_ns &&
+	       (is_needed || now_ns >= table->skip_until_ns);
+}
+
+static bool can_be_built(const struct executable *executable)
+{
+	return executable->segment_count && executable->own_id[0];
+}
+
+/* A sample needed the table while the file was known by another claim. The next sample may come
+ * too late: the process may have ended. */
+static void sink_is_same(void *self, struct executable *executable, struct executable *known)
+{
+	struct unwind_table *from = &executable->unwind, *to = &known->unwind;
+
+	if (!from->is_awaited)
+		return;
+	from->is_awaited = false;
+	if (!is_due(to, from->is_needed, clock_monotonic_ns()))
+		return;
+	to->requests += from->requests;
+	to->is_needed = to->is_needed || from->is_needed;
+	if (!to->is_awaited && can_be_built(known))
+		add_wanted(self, known);
+}
+
 static bool sink_offer(void *self, struct executable *executable,
 		       const struct executable_file *file)
 {
@@ -101,9 +130,9 @@ static void sink_forget(void *self, struct executable *executable)
 
 struct executable_sink unwind_tables_sink(struct unwind_tables *tables)
 {
-	return (struct executable_sink){ .offer = sink_offer,
-					 .forget = sink_forget,
-					 .self = tables };
+	return (struct executable_sink){
+		.offer = sink_offer, .forget = sink_forget, .is_same = sink_is_same, .self = tables
+	};
 }
 
 /* Requests the file through a process that maps it. False: it is open, or cannot be requested. */
@@ -133,8 +162,7 @@ void unwind_tables_want(struct unwind_tables *tables, struct executable *executa
 
 	table->requests++;
 	table->is_needed = table->is_needed || mapper->is_needed;
-	if (table->state != UNWIND_TABLE_NONE || now_ns < table->retry_ns ||
-	    (!mapper->is_needed && now_ns < table->skip_until_ns))
+	if (!is_due(table, mapper->is_needed, now_ns))
 		return;
 	if (!table->is_awaited) {
 		table->requests = 1;
@@ -145,7 +173,7 @@ void unwind_tables_want(struct unwind_tables *tables, struct executable *executa
 	if (table->is_awaited && executable->is_requested)
 		return;
 	table->is_awaited = false;
-	if (executable->segment_count && executable->own_id[0])
+	if (can_be_built(executable))
 		add_wanted(tables, executable); /* without a file: from the cache on disk */
 }
 

@@ -614,6 +614,48 @@ static void an_owner_of_many_requests_leaves_the_others_theirs(void **state)
 	free(cache);
 }
 
+struct same {
+	struct executable *executable, *known;
+	int count;
+};
+
+static bool refuse(void *self, struct executable *executable, const struct executable_file *file)
+{
+	(void)self;
+	(void)executable;
+	(void)file;
+	return false;
+}
+
+static void note_same(void *self, struct executable *executable, struct executable *known)
+{
+	struct same *same = self;
+
+	*same = (struct same){ executable, known, same->count + 1 };
+}
+
+static void the_sinks_hear_which_file_a_claim_is(void **state)
+{
+	struct executable_cache *cache = open_cache();
+	struct same same = { 0 };
+	struct executable_sink sink = { .offer = refuse, .is_same = note_same, .self = &same };
+
+	(void)state;
+	executable_cache_set_sink(cache, EXECUTABLE_SINK_UNWIND, &sink);
+
+	struct executable *roots = map_and_sample(cache, ROOTS);
+
+	assert_int_equal(same.count, 0); /* the first one */
+	map_at_and_sample(cache, ROOTS, STR("/second/path"));
+	assert_int_equal(same.count, 1); /* it was located */
+	assert_ptr_equal(same.known, roots);
+	assert_ptr_equal(same.executable->same_as, roots);
+	find_in_proc(cache, ROOTS);
+	assert_int_equal(same.count, 2); /* it was read */
+	assert_ptr_equal(same.known, roots);
+	close_cache(cache);
+}
+
 RUN_TESTS(TEST(an_owner_of_many_files_leaves_the_others_their_share),
 	  TEST(files_with_long_paths_take_more_places),
 	  TEST(files_of_the_largest_owner_are_evicted_first),
@@ -625,6 +667,7 @@ RUN_TESTS(TEST(an_owner_of_many_files_leaves_the_others_their_share),
 	  TEST(nothing_of_another_file_replaces_a_trusted_one),
 	  TEST(a_file_elsewhere_with_the_build_id_of_a_trusted_one_is_looked_at),
 	  TEST(a_trusted_file_is_located_once_for_each_path),
+	  TEST(the_sinks_hear_which_file_a_claim_is),
 	  TEST(a_file_of_a_user_is_located_for_each_mapping_and_read_once),
 	  TEST(a_copy_of_a_user_has_the_build_id_and_is_used_for_no_other_file),
 	  TEST(a_mapping_that_was_never_sampled_leaves_nothing),

@@ -195,6 +195,38 @@ static void the_table_that_most_samples_want_is_requested_first(void **state)
 	end();
 }
 
+/* files[1] is read, and turns out to be files[2]. */
+static void become_same(bool is_awaited, bool is_needed)
+{
+	struct executable_sink sink = unwind_tables_sink(&tables);
+
+	files[1]->unwind.is_awaited = is_awaited;
+	files[1]->unwind.is_needed = is_needed;
+	sink.is_same(sink.self, files[1], files[2]);
+}
+
+static void a_table_that_a_sample_awaits_is_requested_for_the_file_that_it_is(void **state)
+{
+	(void)state;
+	begin_with(4);
+	become_same(false, true);
+	rounds(1);
+	assert_int_equal(source.requested_len, 0);
+	become_same(true, true);
+	become_same(true, true);
+	rounds(1);
+	assert_int_equal(source.requested_len, 1);
+	assert_string_equal(source.requested[0], files[2]->build_id);
+	assert_true(files[2]->unwind.is_needed);
+	assert_false(files[1]->unwind.is_awaited);
+	respond(files[2], UNWIND_BUILT, 100);
+	rounds(1);
+	become_same(true, true);
+	rounds(1);
+	assert_int_equal(source.requests, 1);
+	end();
+}
+
 static void while_the_source_is_full_requests_wait(void **state)
 {
 	(void)state;
@@ -504,6 +536,7 @@ static void the_vdso_is_requested_with_its_file_although_no_process_mapped_it_be
 
 RUN_TESTS(TEST(a_table_is_requested_once_and_loaded),
 	  TEST(the_table_that_most_samples_want_is_requested_first),
+	  TEST(a_table_that_a_sample_awaits_is_requested_for_the_file_that_it_is),
 	  TEST(while_the_source_is_full_requests_wait),
 	  TEST(a_table_that_cannot_be_built_is_not_retried),
 	  TEST(an_unreadable_file_is_retried_after_growing_pauses),
