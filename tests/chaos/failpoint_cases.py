@@ -5,6 +5,7 @@ stopped there, and resumes after a while.
 import os
 import re
 import signal
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -141,6 +142,8 @@ class IngesterCase(Case):
         self.armed = self.cell.service("ingester", "armed", more)
         self.other = self.cell.ingester
         self.sequence, self.ends = 0, Counter()
+        self.has_place = self.action == "stop" and point in BACKENDS
+        self.place = None
 
     def send_volley(self):
         """Send batches of one host to each partition; the last one is sent twice."""
@@ -176,13 +179,15 @@ class IngesterCase(Case):
 
     def scenario(self):
         self.launch(self.armed)
+        if self.has_place:
+            threading.Thread(target=self.watch_place, daemon=True).start()
         yield from self.has_partitions(self.armed, PARTITIONS)
         if self.point == "in-revoke":
             yield from self.meet_in_revoke()
         else:
             yield from self.meet_in_flush()
         self.log("it has met the failpoint")
-        self.assert_place()
+        yield from self.assert_place()
         if self.what in SERVERS:
             yield from self.meet_the_server_kill()
         else:
@@ -232,22 +237,31 @@ class IngesterCase(Case):
             assert not offsets(self.cell), "its commit is not lost"
             self.launch(self.other)
 
+    def watch_place(self):
+        """Read what its backends do as soon as it is stopped: they end 10 s later, and on a busy
+        machine the scenario may not have gone on by then."""
+        while not is_stopped(self.armed):
+            time.sleep(0.02)
+        ports = local_ports(self.armed.pid())
+        self.place = (self.cell.rows(
+            "SELECT state, wait_event, query FROM pg_stat_activity"
+            " WHERE datname = current_database() AND client_port = ANY (%s)", ports),
+            self.cell.rows(
+            "SELECT bytes_processed FROM pg_stat_progress_copy JOIN pg_stat_activity"
+            " USING (pid, datname) WHERE datname = current_database()"
+            " AND client_port = ANY (%s)", ports))
+
     def assert_place(self):
         """The backend is in the state that BACKENDS states."""
-        if self.action == "kill" or self.point not in BACKENDS:
+        if not self.has_place:
             return
+        yield from until(lambda: self.place, "the states of its backends are read")
+        found, copied = self.place
         state, event, statement = BACKENDS[self.point]
-        ports = local_ports(self.armed.pid())
-        found = self.cell.rows("SELECT state, wait_event, query FROM pg_stat_activity"
-                               " WHERE datname = current_database() AND client_port = ANY (%s)",
-                               ports)
         assert any(row[:2] == (state, event) and row[2].startswith(statement)
                    for row in found), found
         if self.point == "in-copy":
-            progress = self.cell.rows("SELECT bytes_processed FROM pg_stat_progress_copy JOIN"
-                                  " pg_stat_activity USING (pid, datname) WHERE datname ="
-                                  " current_database() AND client_port = ANY (%s)", ports)
-            assert progress and progress[0][0] > 0, f"the COPY has sent {progress} bytes"
+            assert copied and copied[0][0] > 0, f"the COPY has sent {copied} bytes"
 
     def resume(self):
         if self.action == "stop":
