@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An outage of a server delays samples and loses no sample. Each server is killed by SIGKILL."""
+import contextlib
 import json
 import subprocess
 import time
+from collections import Counter
 
 import confluent_kafka
 import pytest
@@ -99,16 +101,28 @@ class Arrivals:
     def __init__(self, cell, partitions):
         self.consumer = confluent_kafka.Consumer(cell.kafka_settings(**{
             "group.id": "arrivals", "enable.auto.commit": False}))
-        self.consumer.assign([confluent_kafka.TopicPartition(cell.topic, partition, 0)
-                              for partition in range(partitions)])
+        self.assigned = [confluent_kafka.TopicPartition(cell.topic, partition, 0)
+                         for partition in range(partitions)]
+        self.consumer.assign(self.assigned)
         self.partitions, self.found = set(), []  # (sequence, bytes, sent at)
         self.status = None                       # of the last message
+        self.next = Counter()                    # {partition: offset that is read next}
+
+    def end_of(self, partition):
+        """The offset after its last message, as the broker says: a consumer that has not connected
+        again yet gets no messages either."""
+        with contextlib.suppress(confluent_kafka.KafkaException):
+            return self.consumer.get_watermark_offsets(partition, timeout=10)[1]
+        raise AssertionError(f"the broker does not say where {partition} ends")
 
     def read(self):
         """Read all messages that are there."""
-        while message := self.consumer.poll(0.2):
-            if message.error():
+        ends = {at.partition: self.end_of(at) for at in self.assigned}
+        while any(self.next[partition] < end for partition, end in ends.items()):
+            message = self.consumer.poll(1)
+            if not message or message.error():
                 continue
+            self.next[message.partition()] = message.offset() + 1
             fields = dict(message.headers())
             self.partitions.add(message.partition())
             self.status = fields["decima-status"]
@@ -164,14 +178,13 @@ def test_after_an_outage_batches_arrive_in_order_at_a_bounded_rate(servers, prot
 
         def all_arrived():
             nonlocal bound
-            arrivals.read()
             now = metrics(agent)
             bound = max(bound, now["decima_agent_spool_max_rate_bytes"])
             return now["decima_agent_spool_batches"] <= 1
         wait_until(all_arrived, 60 + 2 * waiting["decima_agent_spool_bytes"] / RATE, "all sent")
         drained = time.time() - back
         agent.stop()
-        arrivals.read()
+        wait_until(arrivals.read, what="all messages")
 
         once = arrivals.once()
         assert [sequence for sequence, _, _ in once] == list(range(1, len(once) + 1))
