@@ -6,11 +6,13 @@ They are below the kernel's range of ephemeral ports, so that outgoing connectio
 import json
 import random
 import socket
+import time
 from pathlib import Path
 
 from .say import Trouble
 
 FIRST, LAST = 20000, 32000
+FREED_S = 5  # a child of a killed process may hold its port for a moment
 RUNS = Path(__file__).resolve().parents[2] / ".run"
 
 
@@ -64,6 +66,9 @@ class Ports:
 
     def check_free(self, name, title):
         port = self.get(name)
+        ends = time.monotonic() + FREED_S
+        while not is_free(port) and time.monotonic() < ends:
+            time.sleep(0.1)
         if not is_free(port):
             raise Trouble(
                 f"port {port}, which is {title}'s, is used by another process; stop it (see "
