@@ -326,11 +326,15 @@ static void reject(struct unwind_tables *tables, struct executable *executable, 
 	struct unwind_table *table = &executable->unwind;
 	uint64_t then_ns = now_ns + UNWIND_KEPT_MS * NS_PER_MS;
 
-	if (table->is_needed)
+	if (table->is_needed) {
 		log_debug("no room for an unwind table", "build_id=%s path=\"%s\" pages=%" PRIu32,
 			  executable->build_id, executable->path, table->pages);
-	*(table->is_needed ? &tables->refused[executable->owner.class_of] : &tables->skipped) += 1;
-	*(table->is_needed ? &table->retry_ns : &table->skip_until_ns) = then_ns;
+		tables->refused[executable->owner.class_of]++;
+		table->retry_ns = then_ns;
+	} else {
+		tables->skipped++;
+		table->skip_until_ns = then_ns;
+	}
 	close(table->fd);
 	table->state = UNWIND_TABLE_NONE;
 	tables->changed = true;
