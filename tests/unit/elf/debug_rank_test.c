@@ -73,6 +73,11 @@ static void ranks_a_file_by_its_contents(void **state)
 		{ "strip -g -o $OUT.s $SELF && objcopy --add-section .gopclntab=/bin/sh $OUT.s "
 		  "$OUT",
 		  DEBUG_GO, true },
+		/* 64-bit DWARF */
+		{ "printf '\\377\\377\\377\\377\\010\\0\\0\\0\\0\\0\\0\\0\\005\\0xxxxxx' >$OUT.x; "
+		  "strip -g -o $OUT.s $SELF && objcopy --add-section .debug_info=$OUT.x "
+		  "--add-section .debug_abbrev=$OUT.x $OUT.s $OUT",
+		  DEBUG_DWARF, true },
 	};
 
 	(void)state;

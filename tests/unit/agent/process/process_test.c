@@ -325,6 +325,18 @@ static void files_that_found_no_place_are_known_when_there_is_room(void **state)
 	assert_false(self->lacks_files);
 }
 
+static void a_process_whose_mappings_could_not_be_read_waits(void **state)
+{
+	struct process *self;
+
+	(void)state;
+	table.reader.pauses[0] =
+		(struct proc_hung){ .pid = (uint32_t)getpid(), .until_ms = UINT64_MAX };
+	self = sampled_self(3);
+	assert_int_equal(table.postponed, 1);
+	assert_true(!self || !self->image);
+}
+
 static void files_of_processes_that_are_not_sampled_give_way(void **state)
 {
 	struct process none = { .pid = PARENT };
@@ -643,6 +655,7 @@ int main(void)
 		IN_A_TABLE(a_read_that_changes_nothing_keeps_the_image),
 		IN_A_TABLE(without_budget_a_process_is_read_later),
 		IN_A_TABLE(files_that_found_no_place_are_known_when_there_is_room),
+		IN_A_TABLE(a_process_whose_mappings_could_not_be_read_waits),
 		IN_A_TABLE(files_of_processes_that_are_not_sampled_give_way),
 		IN_A_TABLE(a_missed_exec_without_budget_leaves_no_names_of_the_program_before),
 		IN_A_TABLE(a_process_with_many_mappings_is_read_in_the_time_for_large_ones),
