@@ -2,8 +2,8 @@
 /*
  * map_users - finds out whether a loaded program of any process uses a map.
  *
- * An iterator over all programs (Linux 5.9 and later). For each program that uses the map, whoever
- * reads the iterator gets one byte. bpf(BPF_PROG_GET_NEXT_ID) would need CAP_SYS_ADMIN.
+ * An iterator over all programs (Linux 5.9 and later). For each program that uses the map, the
+ * reader of the iterator gets one byte. bpf(BPF_PROG_GET_NEXT_ID) would need CAP_SYS_ADMIN.
  */
 #include "kernel.h"
 

@@ -17,7 +17,7 @@ struct map_users {
  * map_users_done(), also after an error. */
 bool map_users_init(struct map_users *users, uint32_t map_id, struct err *err) MUST_CHECK;
 
-/* Sets whether a loaded program of any process uses the map. ERR_IO: the kernel cannot tell. */
+/* Sets whether a loaded program of any process uses the map. ERR_IO: the kernel does not say. */
 bool map_users_find(struct map_users *users, bool *ret_is_used, struct err *err) MUST_CHECK;
 
 /* Accepts a zeroed struct. */
