@@ -116,11 +116,30 @@ static bool add_segment(struct elf_file *elf, const struct elf_segment *segment,
 	return true;
 }
 
+static bool take_segment(struct scan *scan, const struct segment *segment, struct err *err)
+{
+	const struct elf_segment *place = &segment->place;
+
+	switch (segment->type) {
+	case PT_LOAD:
+		return add_segment(&scan->elf, place, err);
+	case PT_INTERP:
+		scan->elf.has_interpreter = true;
+		return true;
+	case PT_GNU_EH_FRAME:
+		scan->elf.unwind_header = *place;
+		return true;
+	case PT_NOTE:
+		return read_notes_at(scan, place->offset, place->size, segment->alignment, err);
+	default:
+		return true;
+	}
+}
+
 static bool read_segments(struct scan *scan, struct err *err)
 {
 	const struct elf_header *header = &scan->header;
 	size_t entry = header->is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	struct elf_file *elf = &scan->elf;
 	str table = { 0 };
 
 	if (header->segment_count && header->segment_size != entry)
@@ -132,16 +151,8 @@ static bool read_segments(struct scan *scan, struct err *err)
 		return false;
 	for (; table.len; table = str_skip(table, entry)) {
 		struct segment segment = segment_parse((str){ table.ptr, entry }, header->is_wide);
-		const struct elf_segment *place = &segment.place;
 
-		if (segment.type == PT_LOAD && !add_segment(elf, place, err))
-			return false;
-		if (segment.type == PT_INTERP)
-			elf->has_interpreter = true;
-		if (segment.type == PT_GNU_EH_FRAME)
-			elf->unwind_header = *place;
-		if (segment.type == PT_NOTE &&
-		    !read_notes_at(scan, place->offset, place->size, segment.alignment, err))
+		if (!take_segment(scan, &segment, err))
 			return false;
 	}
 	return true;

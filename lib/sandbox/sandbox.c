@@ -88,7 +88,11 @@ static int spawn(pid_t *ret_pid, const char *path, const struct sandbox_options 
 {
 	const char *argv[ARGUMENTS_MAX + 2] = { path };
 	char *none[] = { NULL };
+#ifdef SANDBOX_SANITIZED /* the environment has the options of the sanitizers */
+	char **environment = environ;
+#else
 	char **environment = options->keeps_environment ? environ : none;
+#endif
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t no_signals;
@@ -96,9 +100,6 @@ static int spawn(pid_t *ret_pid, const char *path, const struct sandbox_options 
 
 	for (size_t i = 0; i < ARGUMENTS_MAX && options->arguments && options->arguments[i]; i++)
 		argv[i + 1] = options->arguments[i];
-#ifdef SANDBOX_SANITIZED /* has the options of the sanitizers */
-	environment = environ;
-#endif
 	sigemptyset(&no_signals);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);

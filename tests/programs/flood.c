@@ -22,6 +22,8 @@
 
 enum { PAGE = 4096 };
 
+static volatile uint64_t sink;
+
 static void *map(int file)
 {
 	void *at = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
@@ -36,8 +38,6 @@ static void *map(int file)
 /* The same page each time: neighbours in memory are not merged. Then awake 5 ms in 100. */
 static void hold(int file, long mappings, int ready)
 {
-	volatile uint64_t sink = 0;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (long i = 0; i < mappings; i++)
 		map(file);

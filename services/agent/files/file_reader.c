@@ -250,13 +250,25 @@ static enum sandbox_reply receive(struct file_lane *lane, enum step step, struct
 	return reply == SANDBOX_RESPONDED && !is_sound(&item->found) ? SANDBOX_INVALID : reply;
 }
 
+/* The process did not respond to the job of the item. False: the agent ends. */
+static bool take_failure(struct file_lane *lane, enum step step, struct file_item *item,
+			 enum sandbox_reply reply)
+{
+	sandbox_stop(process_of(lane, step), reply);
+	if (reply == SANDBOX_CANCELLED)
+		return false;
+	if (reply == SANDBOX_BUSY && step < STEP_READ)
+		mute(lane, item);
+	finish(item, reply == SANDBOX_BUSY ? EXECUTABLE_TIMED_OUT : EXECUTABLE_CRASHED);
+	return true;
+}
+
 /*
  * Sends the jobs of all items and receives the responses in the same order: then both sides run at
  * once, and not in turn. If one job hangs or kills the process, those after it are sent again.
  */
 static void exchange(struct file_lane *lane, enum step step, struct file_item **items, size_t count)
 {
-	struct sandbox *process = process_of(lane, step);
 	size_t sent = 0, done = 0;
 
 	while (done < count && !cancel_requested(&lane->reader->cancel)) {
@@ -272,13 +284,8 @@ static void exchange(struct file_lane *lane, enum step step, struct file_item **
 			sent > done ? receive(lane, step, items[done]) : SANDBOX_DIED;
 
 		if (reply != SANDBOX_RESPONDED) {
-			sandbox_stop(process, reply);
-			if (reply == SANDBOX_CANCELLED)
+			if (!take_failure(lane, step, items[done], reply))
 				return;
-			if (reply == SANDBOX_BUSY && step < STEP_READ)
-				mute(lane, items[done]);
-			finish(items[done],
-			       reply == SANDBOX_BUSY ? EXECUTABLE_TIMED_OUT : EXECUTABLE_CRASHED);
 			sent = done + 1;
 		}
 		done++;
@@ -381,6 +388,32 @@ static void respond(struct file_lane *lane, struct file_item *item)
 	item_free(item);
 }
 
+/* Takes all steps once. Items that must be begun again are not done afterwards. Returns the number
+ * of items that stay in this thread. */
+static size_t run_steps(struct file_lane *lane, struct file_item **items, size_t count)
+{
+	run_step(lane, STEP_LOCATE, items, count);
+	count = sort_out(lane, items, count);
+	for (size_t i = 0; i < count; i++)
+		if (!items[i]->is_done && items[i]->only_locate)
+			finish(items[i], EXECUTABLE_LOCATED);
+	run_step(lane, STEP_OPEN, items, count);
+	run_step(lane, STEP_READ, items, count);
+	run_step(lane, STEP_READ_TRUSTED, items, count);
+	for (size_t i = 0; i < count; i++)
+		if (!items[i]->is_done)
+			accept(items[i]);
+	return count;
+}
+
+static bool are_done(struct file_item *const *items, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!items[i]->is_done)
+			return false;
+	return true;
+}
+
 static void run_batch(struct file_lane *lane, struct file_item **items, size_t count)
 {
 	bool is_done = false;
@@ -389,20 +422,8 @@ static void run_batch(struct file_lane *lane, struct file_item **items, size_t c
 		if (is_remote(lane) && is_muted(lane, true, items[i]->claim.pid))
 			finish(items[i], EXECUTABLE_SKIPPED);
 	while (!is_done && !cancel_requested(&lane->reader->cancel)) {
-		run_step(lane, STEP_LOCATE, items, count);
-		count = sort_out(lane, items, count);
-		for (size_t i = 0; i < count; i++)
-			if (!items[i]->is_done && items[i]->only_locate)
-				finish(items[i], EXECUTABLE_LOCATED);
-		run_step(lane, STEP_OPEN, items, count);
-		run_step(lane, STEP_READ, items, count);
-		run_step(lane, STEP_READ_TRUSTED, items, count);
-		is_done = true;
-		for (size_t i = 0; i < count; i++) {
-			if (!items[i]->is_done)
-				accept(items[i]);
-			is_done = is_done && items[i]->is_done;
-		}
+		count = run_steps(lane, items, count);
+		is_done = are_done(items, count);
 	}
 	lane->used_ns = clock_monotonic_ns();
 	for (size_t i = 0; i < count; i++)

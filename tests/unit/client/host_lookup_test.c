@@ -47,6 +47,7 @@ static int ask_server(void)
 	return EAI_AGAIN;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): it replaces that of libc */
 int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
 		struct addrinfo **ret_addresses)
 {
@@ -57,6 +58,7 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): it replaces that of libc */
 void freeaddrinfo(struct addrinfo *addresses)
 {
 	free(addresses);

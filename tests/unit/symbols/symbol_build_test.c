@@ -128,7 +128,7 @@ static void symbolizes_a_gcc_program_in_each_form_of_dwarf(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		struct symbol_table table;
+		struct symbol_table table = { 0 };
 
 		table_of(files[i][0], files[i][1], &table);
 		says(&table, files[i][0], claims, ARRAY_LEN(claims));
@@ -168,7 +168,7 @@ static void reads_64_bit_offsets_32_bit_addresses_and_ranges_by_index(void **sta
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		struct symbol_table table;
+		struct symbol_table table = { 0 };
 
 		table_of(files[i].name, NULL, &table);
 		says(&table, files[i].name, files[i].claims, 2);
@@ -184,7 +184,7 @@ static void dwarf_2_has_no_line_of_a_call(void **state)
 		{ 0x4000c8, "in2 a.cc:2 < in1 < _Z1fi < _Z1fi" },
 		{ 0x400133, "_start a.cc:7" },
 	};
-	struct symbol_table table;
+	struct symbol_table table = { 0 };
 
 	(void)state;
 	table_of("v2", NULL, &table);
@@ -205,7 +205,7 @@ static void symbolizes_a_clang_program_with_string_indices(void **state)
 		{ 0x400100, "_Z1gi a.cc:6" },
 		{ 0x40012b, "g a.cc:6 < f a.cc:5 < _start a.cc:7" },
 	};
-	struct symbol_table table;
+	struct symbol_table table = { 0 };
 
 	(void)state;
 	table_of("clang5", NULL, &table);
@@ -238,7 +238,7 @@ static void a_function_without_linkage_name_has_a_qualified_name(void **state)
 		{ 0x4001dc, "_ZZN3app3runEiEN5Local4stepEi inlined.cpp:103 < "
 			    "_ZN3app3runEi inlined.cpp:110" },
 	};
-	struct symbol_table table;
+	struct symbol_table table = { 0 };
 
 	(void)state;
 	table_of("cpp_qualified", NULL, &table);
@@ -263,7 +263,7 @@ static void a_function_without_linkage_name_has_the_name_of_its_symbol(void **st
 		{ 0x400184, "_ZL7base_ofi local_names.cpp:8" },
 		{ 0x400262, "without_line bare.c:0" }, /* without DWARF: STT_FILE */
 	};
-	struct symbol_table table;
+	struct symbol_table table = { 0 };
 
 	(void)state;
 	table_of("local_names", NULL, &table);
@@ -279,7 +279,7 @@ static void symbolizes_a_go_program_by_gopclntab(void **state)
 		{ 0x401014, "main.outer main.go:11" },
 		{ 0x401020, "main.other other.go:30" },
 	};
-	struct symbol_table table;
+	struct symbol_table table = { 0 };
 
 	(void)state;
 	table_of("go", NULL, &table);
@@ -314,7 +314,7 @@ static void without_dwarf_uses_symbols_stubs_and_mini_debug(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		struct symbol_table table;
+		struct symbol_table table = { 0 };
 
 		table_of(files[i].name, NULL, &table);
 		says(&table, files[i].name, files[i].claims, files[i].count);
@@ -325,7 +325,7 @@ static void without_dwarf_uses_symbols_stubs_and_mini_debug(void **state)
 static void rejects_a_relocatable_file(void **state)
 {
 	AUTO_FD fd = file_open("narrow");
-	struct symbol_table table;
+	struct symbol_table table = { 0 };
 	struct err err;
 
 	(void)state;
@@ -350,7 +350,7 @@ static void finds_the_build_id_of_the_dwz_file(void **state)
 static void an_invalid_dwz_file_is_an_error(void **state)
 {
 	AUTO_FD fd = file_open("dwz_needs_common"), none = open("/etc/passwd", O_RDONLY);
-	struct symbol_table table;
+	struct symbol_table table = { 0 };
 	struct err err;
 
 	(void)state;
@@ -421,7 +421,7 @@ static void reads_split_units_from_a_package(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		AUTO_FD fd = file_open(files[i].name);
 		AUTO_FD package = files[i].package ? file_open(files[i].package) : -1;
-		struct symbol_table table;
+		struct symbol_table table = { 0 };
 		struct err err;
 
 		if (!build_split(fd, 0, package, &table, &err))
@@ -439,7 +439,7 @@ static void a_package_of_another_program_has_no_unit(void **state)
 						 "_ZN3app12_GLOBAL__N_16hiddenEi one.cc:4" },
 					       { 0x4001b0, "_Z3twoi two.cc:2" } };
 	AUTO_FD fd = file_open("split_gnu"), other = file_open("split_clang_package");
-	struct symbol_table table;
+	struct symbol_table table = { 0 };
 	struct err err;
 
 	(void)state;
@@ -452,7 +452,7 @@ static void a_package_of_another_program_has_no_unit(void **state)
 static void an_invalid_package_is_an_error(void **state)
 {
 	AUTO_FD fd = file_open("split_gnu"), none = open("/etc/passwd", O_RDONLY);
-	struct symbol_table table;
+	struct symbol_table table = { 0 };
 	struct err err;
 
 	(void)state;

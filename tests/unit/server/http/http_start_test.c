@@ -13,6 +13,7 @@ typedef int create_fn(pthread_t *thread, const pthread_attr_t *attributes, void 
 
 static unsigned int failures_left;
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): it replaces that of libc */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
 		   void *self)
 {
