@@ -216,9 +216,9 @@ def test_rows_of_a_past_hour_are_merged_at_once(cell, protos, hour):
     if hour == "of-arrival":
         first = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
         with cell.connect() as db:
-            db.execute(f"CREATE TABLE chunk_raw_{first - timedelta(hours=1):%Y%m%d%H} PARTITION OF"
-                       f" chunk_raw FOR VALUES FROM ('{first - timedelta(hours=1)}')"
-                       f" TO ('{first}')")
+            past = first - timedelta(hours=1)
+            db.execute(f"CREATE TABLE IF NOT EXISTS chunk_raw_{past:%Y%m%d%H} PARTITION OF"
+                       f" chunk_raw FOR VALUES FROM ('{past}') TO ('{first}')")
             db.execute("UPDATE chunk_raw SET arrival = arrival - interval '1 hour'")
 
     merge(cell)
