@@ -81,6 +81,7 @@ def test_while_postgresql_is_frozen_it_is_healthy_but_not_ready(own, protos):
     wait_until(own.ingester.ready, what="ready again")
 
 
+@pytest.mark.long
 def test_the_end_of_a_transaction_is_no_message_that_waits(own, protos):
     """It has an offset of its own: stored is 1, and Kafka's end is 2."""
     producer = confluent_kafka.Producer(own.kafka_settings(**{"transactional.id": own.name}))

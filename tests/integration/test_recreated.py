@@ -18,7 +18,8 @@ from otlp_messages import PERIOD, cpu_message
 BEFORE, OLD, LONGER = 4, 5, 8  # partitions of the topic at first; messages of each, and later
 STOP_S = SLOW * 12
 
-sizes = pytest.mark.parametrize("partitions", [2, BEFORE, 7], ids=["fewer", "same", "more"])
+sizes = pytest.mark.parametrize("partitions", [
+    2, BEFORE, pytest.param(7, marks=pytest.mark.long)], ids=["fewer", "same", "more"])
 lengths = pytest.mark.parametrize("messages", [2, LONGER], ids=["shorter", "longer"])
 
 
