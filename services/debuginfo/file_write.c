@@ -168,8 +168,8 @@ static uint64_t remove_older(int directory, const char *name, uint64_t newest, u
 	return removal.bytes;
 }
 
-/* Make room, and set the time of the last request to that of the replaced file. */
-static bool prepare(struct file_write *write, struct err *err)
+/* Make room, *ret_room bytes, and set the time of the last request to that of the replaced file. */
+static bool prepare(struct file_write *write, uint64_t *ret_room, struct err *err)
 {
 	struct timespec times[2] = { { 0 }, { .tv_nsec = UTIME_OMIT } };
 	struct stored_file replaced = { .fd = -1 };
@@ -183,24 +183,25 @@ static bool prepare(struct file_write *write, struct err *err)
 		times[0] = stat.st_atim;
 	if (write->is_asked_for)
 		times[0].tv_nsec = UTIME_NOW;
+	files_mark_uploader(write->fd, write->uploader);
 	if (futimens(write->fd, times) || fsync(write->fd))
 		return err_errno(err, "sync a file of the store");
-	return files_make_room(write->files,
-			       write->len > replaced.size ? write->len - replaced.size : 0,
-			       write->is_asked_for, err);
+	*ret_room = write->len > replaced.size ? write->len - replaced.size : 0;
+	return files_make_room(write->files, *ret_room, write->is_asked_for, err);
 }
 
 bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struct err *err)
 {
 	struct files *files = write->files;
 	AUTO_FD directory = -1;
-	uint64_t generation, removed_bytes = 0, removed_files = 0;
+	uint64_t generation, room, removed_bytes = 0, removed_files = 0;
 
-	if (!prepare(write, err)) {
+	if (!prepare(write, &room, err)) {
 		file_write_abandon(write);
 		return false;
 	}
 	if (!rename_into(write, &generation, &directory, err)) {
+		files_release_room(files, room);
 		file_write_abandon(write);
 		return false;
 	}
@@ -212,6 +213,7 @@ bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struc
 		removed_bytes =
 			remove_older(directory, write->key.name, generation, &removed_files);
 	files_account(files, write->len - removed_bytes, 1 - removed_files);
+	files_release_room(files, room);
 	close(write->fd);
 	*write = (struct file_write){ 0 };
 	*ret_generation = generation;

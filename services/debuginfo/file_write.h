@@ -19,7 +19,8 @@ struct file_write {
 	uint64_t len;
 	/* set by the caller before the commit, of the file that is stored */
 	bool is_trusted;
-	bool is_asked_for; /* a client waits for it */
+	bool is_asked_for;             /* a client waits for it */
+	const unsigned char *uploader; /* as for files_mark_uploader(); borrowed */
 };
 
 /* Begins a write, which the caller ends with file_write_commit() or file_write_abandon(). `files`

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "debuginfo/files.h"
 
+#include "base/clock.h"
 #include "base/directory.h"
 #include "base/hash.h"
+#include "debuginfo/debuginfo_limits.h"
 #include "debuginfo/files_path.h"
 #include "debuginfo/files_sweep.h"
 #include "server/metrics/metrics.h"
@@ -14,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 enum { RACES_MAX = 4 };
 
@@ -71,7 +74,7 @@ bool files_open(struct files *files, const char *path, uint64_t max_bytes, struc
 		return err_errno(err, "open the store %s", path);
 	files->directory = fd_take(&directory);
 	files->is_open = true;
-	pthread_mutex_init(&files->evicting, NULL);
+	pthread_mutex_init(&files->lock, NULL);
 	if (!read_name(files, err)) {
 		files_close(files);
 		return false;
@@ -87,7 +90,7 @@ void files_close(struct files *files)
 		return;
 	close(files->directory);
 	files->is_open = false;
-	pthread_mutex_destroy(&files->evicting);
+	pthread_mutex_destroy(&files->lock);
 }
 
 bool files_is_writable(const struct files *files, struct err *why)
@@ -200,10 +203,32 @@ bool files_find(const struct files *files, const struct file_key *key, struct st
 	return false;
 }
 
-void files_mark_asked(int fd)
-{
-	static const struct timespec now[2] = { { .tv_nsec = UTIME_NOW },
-						{ .tv_nsec = UTIME_OMIT } };
+static const char uploader[] = "user.decima.uploader";
 
-	(void)futimens(fd, now); /* may fail: a read-only store */
+void files_mark_uploader(int fd, const unsigned char *client)
+{
+	if (client)
+		(void)fsetxattr(fd, uploader, client, FILES_CLIENT_LEN, 0);
+}
+
+static bool is_uploader(int fd, const unsigned char *client)
+{
+	unsigned char text[FILES_CLIENT_LEN];
+
+	return client && fgetxattr(fd, uploader, text, sizeof(text)) == (ssize_t)sizeof(text) &&
+	       memcmp(text, client, sizeof(text)) == 0;
+}
+
+void files_mark_asked(int fd, const unsigned char *client)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } };
+	struct stat stat;
+
+	if (is_uploader(fd, client)) {
+		times[0] = (struct timespec){ .tv_sec = (time_t)(clock_unix_ns() / NS_PER_SECOND) -
+							ASKED_LATELY_SECONDS - 1 };
+		if (fstat(fd, &stat) || stat.st_atim.tv_sec >= times[0].tv_sec)
+			return;
+	}
+	(void)futimens(fd, times); /* may fail: a read-only store */
 }

@@ -16,12 +16,14 @@
  *   of its predecessor + 1 if that is higher. So a generation is never reused, even after an
  *   eviction.
  * - A file is trusted if an authorized source vouches for it (replacement.h). Its name says so.
- * Files that were stored before names said so are not trusted.
+ *   Files that were stored before names said so are not trusted.
  * - The temporary file is the lock: the process that has flock() on it is the only writer of that
  *   file, in all processes. If the writer dies, the kernel releases the lock.
  * - The atime of a file is the time at which a client last asked for it, 0 if none has: only
  *   files_mark_asked() sets it. If the store is full, the files that no client asked for are
- * evicted first, then those for which no client asked for the longest time.
+ *   evicted first, then those for which no client asked for the longest time.
+ * - An uploaded file has the address of its uploader in the attribute user.decima.uploader, if the
+ *   file system has attributes.
  *
  * Any thread.
  */
@@ -43,7 +45,8 @@ struct files {
 	bool is_open;
 	int directory;
 	uint64_t max_bytes;
-	pthread_mutex_t evicting;
+	pthread_mutex_t lock; /* of room, and of a scan */
+	uint64_t reserved;    /* bytes of files that are about to be stored */
 };
 
 /* Creates the directory if needed, removes the temporary files of writers that died, and scans the
@@ -81,8 +84,16 @@ struct stored_file {
 bool files_find(const struct files *files, const struct file_key *key,
 		struct stored_file *ret_file);
 
-/* A client asks for the file. Has no effect in a store that cannot be written to. */
-void files_mark_asked(int fd);
+enum { FILES_CLIENT_LEN = 16 };
+
+/* Notes who uploaded a file that is being written. client: FILES_CLIENT_LEN bytes; NULL: unknown.
+ * Has no effect if the file system has no attributes. */
+void files_mark_uploader(int fd, const unsigned char *client);
+
+/* A client asks for the file. If it is the one that uploaded the file, this counts as a request of
+ * a day ago (ASKED_LATELY_SECONDS): nobody protects own uploads from eviction. client: as above.
+ * Has no effect in a store that cannot be written to. */
+void files_mark_asked(int fd, const unsigned char *client);
 
 /* The newest stored generation; 0: the file is not stored, or the store cannot be read. */
 uint64_t files_generation(const struct files *files, const struct file_key *key);

@@ -133,7 +133,8 @@ static size_t evict(struct files *files, struct scan *scan, uint64_t keep, time_
 	return removed;
 }
 
-/* Scan the store, make room for `need` bytes if possible, and count what is left. */
+/* Scan the store, make room for `need` bytes if possible, and count what is left. Called with the
+ * lock held. */
 static bool scan_and_evict(struct files *files, uint64_t need, bool spares_asked)
 {
 	AUTO_ARENA arena = { 0 };
@@ -143,7 +144,6 @@ static bool scan_and_evict(struct files *files, uint64_t need, bool spares_asked
 	size_t removed = 0;
 	bool has_room;
 
-	pthread_mutex_lock(&files->evicting);
 	files_path_each_entry(files->directory, "files", visit_shard, &scan);
 	has_room = (spares_asked ? scan.asked_bytes : 0) + need <= files->max_bytes;
 	if (has_room && scan.bytes + need > files->max_bytes)
@@ -153,7 +153,6 @@ static bool scan_and_evict(struct files *files, uint64_t need, bool spares_asked
 	files->asked_bytes = scan.asked_bytes;
 	files->count = scan.files.len - removed;
 	files_account(files, 0, 0);
-	pthread_mutex_unlock(&files->evicting);
 	if (removed)
 		log_info("files evicted", "files=%zu bytes_left=%" PRIu64, removed, scan.bytes);
 	return has_room && scan.bytes + need <= files->max_bytes;
@@ -161,15 +160,34 @@ static bool scan_and_evict(struct files *files, uint64_t need, bool spares_asked
 
 void files_sweep(struct files *files)
 {
+	pthread_mutex_lock(&files->lock);
 	(void)scan_and_evict(files, 0, false);
+	pthread_mutex_unlock(&files->lock);
 }
 
 bool files_make_room(struct files *files, uint64_t bytes, bool is_asked_for, struct err *err)
 {
-	return files->bytes + bytes <= files->max_bytes ||
-	       scan_and_evict(files, bytes, !is_asked_for) ||
+	bool has_room;
+
+	pthread_mutex_lock(&files->lock);
+
+	uint64_t need = files->reserved + bytes;
+
+	has_room = files->bytes + need <= files->max_bytes ||
+		   scan_and_evict(files, need, !is_asked_for);
+	if (has_room)
+		files->reserved = need;
+	pthread_mutex_unlock(&files->lock);
+	return has_room ||
 	       err_set(err, ERR_LIMIT,
 		       "the store is full of files that clients asked for; try again later");
+}
+
+void files_release_room(struct files *files, uint64_t bytes)
+{
+	pthread_mutex_lock(&files->lock);
+	files->reserved -= bytes;
+	pthread_mutex_unlock(&files->lock);
 }
 
 bool files_may_have_room(const struct files *files, uint64_t bytes)

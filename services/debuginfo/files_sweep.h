@@ -13,11 +13,15 @@
  * files.h. A file that cannot be removed is skipped. */
 void files_sweep(struct files *files);
 
-/* Removes files, in the order of files.h, if there is no room for `bytes` more. For a file that no
- * client asked for, no file is removed that was asked for lately (ASKED_LATELY_SECONDS).
- * ERR_LIMIT: there is no room; then nothing was removed, unless a removal failed. */
+/* Removes files, in the order of files.h, if there is no room for `bytes` more, and reserves these
+ * until files_release_room(). For a file that no client asked for, no file is removed that was
+ * asked for lately (ASKED_LATELY_SECONDS). ERR_LIMIT: there is no room; then nothing was removed,
+ * unless a removal failed. */
 bool files_make_room(struct files *files, uint64_t bytes, bool is_asked_for,
 		     struct err *err) MUST_CHECK;
+
+/* The file is stored and accounted for, or will not be stored. */
+void files_release_room(struct files *files, uint64_t bytes);
 
 /* As far as is known without a scan: whether files_make_room() can make room for a file that no
  * client asked for. */

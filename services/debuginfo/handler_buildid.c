@@ -220,7 +220,7 @@ void handler_buildid(void *service, const struct http_request *req, struct http_
 		outcome = err.code == ERR_NOT_FOUND ? ABSENT : MALFORMED;
 	} else if (open_file(&request, &range, &generation)) {
 		outcome = request.is_fetched ? FETCHED : STORED;
-		files_mark_asked(range.fd);
+		files_mark_asked(range.fd, req->client);
 		respond(&request, &range, generation, res);
 	} else if (request.is_unavailable) {
 		outcome = UNAVAILABLE;

@@ -348,6 +348,7 @@ void handler_upload_finish(void *service, const struct http_request *req, struct
 		return;
 	}
 	upload->write.is_trusted = upload->is_trusted;
+	upload->write.uploader = req->client;
 	if (!file_write_commit(&upload->write, &generation, &err)) {
 		log_warn("upload not stored", "build_id=%s error=\"%s\"", upload->path.id.text,
 			 err.msg);

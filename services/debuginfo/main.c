@@ -39,8 +39,8 @@ static const struct conf_key keys[] = {
 	{ "upload-max-bytes", CONF_BYTES, FIELD(upload.max_bytes), .fallback = "1GB", .min = 1,
 	  .help = "Maximum size of a file, in an upload or from upstream." },
 	{ "upload-daily-max-bytes", CONF_BYTES, FIELD(upload.daily_bytes), .fallback = "4GB",
-	  .help = "Bytes that one client address may upload per day; 0: any number, for instance "
-		  "behind a proxy." },
+	  .help = "Bytes that one client address may upload per day, at least --upload-max-bytes; "
+		  "0: any number, for instance behind a proxy." },
 	{ "upload-timeout", CONF_DURATION, FIELD(upload.timeout_ns), .fallback = "15m",
 	  .min = 1000000000,
 	  .help = "Maximum duration of an upload. An upload that sends nothing for 30 s, or less "
@@ -146,6 +146,10 @@ static bool run(void *self, struct err *err)
 	if (settings->upload.max_bytes > settings->store_max_bytes)
 		return err_set(err, ERR_INVALID,
 			       "--upload-max-bytes is more than --store-max-bytes");
+	if (settings->upload.daily_bytes &&
+	    settings->upload.max_bytes > settings->upload.daily_bytes)
+		return err_set(err, ERR_INVALID,
+			       "--upload-max-bytes is more than --upload-daily-max-bytes");
 	/* Behind a proxy all clients have one address. */
 	settings->upload.client_slots =
 		settings->daemon.address_share == 100 ? UPLOADS_MAX : UPLOADS_PER_CLIENT_MAX;

@@ -98,6 +98,19 @@ def put(service, build_id, body, query="", source="127.0.0.1", **headers):
         link.close()
 
 
+def ask(service, build_id, source="127.0.0.3"):
+    """Ask for a debug file from an address; returns its bytes."""
+    link = http.client.HTTPConnection(service.address, timeout=180, source_address=(source, 0))
+    try:
+        link.request("GET", f"/buildid/{build_id}/debuginfo")
+        response = link.getresponse()
+        body = response.read()
+        assert response.status == 200, body
+        return body
+    finally:
+        link.close()
+
+
 class Offer:
     """An upload that the test sends piece by piece: the headers, then parts of the body."""
 

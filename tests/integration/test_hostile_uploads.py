@@ -5,12 +5,14 @@ import os
 import struct
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from debuginfo_store import (  # fleet: start() depends on it
-    GO_ON, Offer, build, fleet, put, start, with_section)
+    GO_ON, Offer, ask, build, fleet, put, start, with_section)
 from harness import metrics, wait_until
+from local.services import Service
 
 
 def outcome(service, name):
@@ -74,13 +76,15 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_rejected(start, figure):
 def test_garbage_does_not_evict_what_is_asked_for(start, build, garbage, figure):
     service, needed = start(store_max_bytes="1MB", upload_max_bytes="1MB"), build()
     put(service, needed.id, needed.debug.read_bytes())
-    assert service.get(f"/buildid/{needed.id}/debuginfo")[0] == 200
+    assert ask(service, needed.id)
 
     pieces = [garbage(n) for n in range(1, 4)]
     for round_ in range(12):
         build_id, body = pieces[round_ % 3]
         assert put(service, build_id, body)[0] in (201, 409)
-        # An offer of what is stored looks into its file; that is not to ask for it.
+        # Its own requests do not protect it, and an offer of what is stored looks into its file;
+        # that is not to ask for it.
+        ask(service, build_id, source="127.0.0.1")
         assert Offer(service, build_id, 1000).receive_head().startswith(b"HTTP/1.1 409 ")
 
     evicted = metrics(service)["decima_debuginfo_evicted_files_total"]
@@ -94,7 +98,7 @@ def test_a_store_of_needed_files_refuses_garbage_before_its_body(start, build, g
     needed, extra = [garbage(n) for n in (1, 2)], garbage(3)
     for build_id, body in needed:
         assert put(service, build_id, body)[0] == 201
-        assert service.get(f"/buildid/{build_id}/debuginfo")[0] == 200
+        assert ask(service, build_id)
 
     status, response = put(service, *extra)
     head = Offer(service, extra[0], len(extra[1])).receive_head()
@@ -107,6 +111,27 @@ def test_a_store_of_needed_files_refuses_garbage_before_its_body(start, build, g
     assert seen["decima_debuginfo_store_asked_bytes"] == sum(len(body) for _, body in needed)
     for build_id, body in needed:
         assert service.get(f"/buildid/{build_id}/debuginfo")[1] == body
+
+
+def test_uploads_at_the_same_time_do_not_overfill_the_store(start, garbage, figure):
+    service = start(store_max_bytes="2MB", upload_max_bytes="1MB")
+    pieces = [garbage(n) for n in range(1, 9)]
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(lambda each: put(service, *each[1], source=f"127.0.0.{each[0]}"),
+                                 enumerate(pieces, 2)))
+    stored = sum(path.stat().st_size for path in service.store.rglob("debuginfo-*"))
+
+    figure(f"8 uploads of 400 KB at the same time: {stored / 1e6:.1f} MB of 2 MB stored")
+    assert {status for status, _ in statuses} <= {201, 507}
+    assert 0 < stored <= 2_000_000
+
+
+def test_a_quota_below_the_largest_upload_is_refused(fleet):
+    service = Service(fleet, "debuginfo", "quota", {
+        "upload-max-bytes": "2MB", "upload-daily-max-bytes": "1MB"})
+    service.launch()
+    wait_until(lambda: not service.alive(), what="it ended")
+    assert "--upload-max-bytes is more than --upload-daily-max-bytes" in service.last_words()
 
 
 def test_slow_uploads_of_one_client_leave_room_for_others(start, build, figure):
@@ -137,7 +162,7 @@ def test_slow_uploads_of_one_client_leave_room_for_others(start, build, figure):
 
 
 def test_a_client_has_a_quota_of_bytes(start, garbage):
-    service = start(upload_daily_max_bytes="1MB")
+    service = start(upload_daily_max_bytes="1MB", upload_max_bytes="1MB")
     first, second, third = [garbage(n) for n in (1, 2, 3)]
     for build_id, body in (first, second):
         assert put(service, build_id, body)[0] == 201

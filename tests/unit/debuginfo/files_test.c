@@ -343,8 +343,53 @@ static void ask(const char *id)
 	struct stored_file stored;
 
 	assert_true(files_find(&files, &own, &stored));
-	files_mark_asked(stored.fd);
+	files_mark_asked(stored.fd, NULL);
 	close(stored.fd);
+}
+
+/* The uploader asks for its file itself. */
+static void ask_as_uploader(const char *id)
+{
+	static const unsigned char client[FILES_CLIENT_LEN] = "an address";
+	struct file_key own = key_of(id);
+	struct stored_file stored;
+
+	assert_true(files_find(&files, &own, &stored));
+	files_mark_uploader(stored.fd, client);
+	files_mark_asked(stored.fd, client);
+	close(stored.fd);
+}
+
+static void the_requests_of_the_uploader_do_not_protect_its_file(void **state)
+{
+	(void)state;
+	assert_true(store_third(&files, "aa11111111111111", false));
+	assert_true(store_third(&files, "bb11111111111111", false));
+	assert_true(store_third(&files, "cc11111111111111", false));
+	ask("aa11111111111111");
+	ask_as_uploader("aa11111111111111"); /* another client's request is not undone */
+	ask("bb11111111111111");
+	ask_as_uploader("cc11111111111111");
+	files_sweep(&files);
+	assert_int_equal(files.asked_bytes, 600);
+	assert_true(store_third(&files, "dd11111111111111", false));
+	assert_true(is_stored("aa11111111111111") && is_stored("bb11111111111111"));
+	assert_false(is_stored("cc11111111111111"));
+}
+
+static void room_is_reserved_until_a_file_is_stored(void **state)
+{
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(files_make_room(&files, 600, false, &err));
+	assert_false(files_make_room(&files, 600, false, &err));
+	assert_int_equal(err.code, ERR_LIMIT);
+	assert_true(files_make_room(&files, 400, false, &err));
+	assert_false(store_third(&files, "aa11111111111111", false));
+	files_release_room(&files, 400);
+	assert_true(store_third(&files, "aa11111111111111", false));
+	files_release_room(&files, 600);
 }
 
 static void files_that_no_client_asked_for_are_evicted_first(void **state)
@@ -494,6 +539,8 @@ int main(void)
 		STORE_TEST(evicts_the_least_recently_asked_files_when_full),
 		STORE_TEST(files_that_no_client_asked_for_are_evicted_first),
 		STORE_TEST(what_was_asked_for_lately_is_not_evicted_for_an_upload),
+		STORE_TEST(the_requests_of_the_uploader_do_not_protect_its_file),
+		STORE_TEST(room_is_reserved_until_a_file_is_stored),
 		STORE_TEST(a_replacement_was_asked_for_when_its_predecessor_was),
 		STORE_TEST(a_sweep_of_a_smaller_store_evicts_what_was_asked_for),
 		STORE_TEST(a_sweep_counts_files_of_other_processes),
