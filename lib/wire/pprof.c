@@ -331,7 +331,10 @@ static str pack(struct builder *builder, Pprof__Profile *profile,
 	char *bytes = arena_array(builder->arena, char, room + 1);
 	size_t len = pprof__profile__pack(profile, (uint8_t *)bytes);
 
-	return compress_gzip((str){ bytes, len }, options, arena);
+	/* The room for the worst case is temporary memory. */
+	str compressed = compress_gzip((str){ bytes, len }, options, builder->arena);
+
+	return compressed.ptr ? str_copy(arena, compressed) : compressed;
 }
 
 str pprof_write(const struct sample_set *set, const struct pprof_options *options,

@@ -304,7 +304,22 @@ static void an_encoding_ends_when_its_caller_says_so(void **state)
 	}
 }
 
-RUN_TESTS(TEST(merges_equal_stacks_and_leaves_other_types_out),
+static void only_the_compressed_bytes_stay_in_memory(void **state)
+{
+	AUTO_ARENA samples = { 0 }, arena = { 0 };
+	struct sample_set set;
+	str body;
+
+	(void)state;
+	sample_set_init(&set, &samples);
+	fill_with_texts(&set, &samples);
+	body = pprof_write(&set, &plain, &arena);
+	assert_true(body.len > 64 * 1024); /* more than a block of an arena */
+	assert_in_range(arena.size, body.len, body.len + 64);
+}
+
+RUN_TESTS(TEST(only_the_compressed_bytes_stay_in_memory),
+	  TEST(merges_equal_stacks_and_leaves_other_types_out),
 	  TEST(keeps_addresses_build_ids_and_names_leaf_first),
 	  TEST(distinguishes_samples_by_the_requested_labels),
 	  TEST(inlined_lines_share_a_location_innermost_first),
