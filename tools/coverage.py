@@ -41,7 +41,7 @@ PURE = {
         elf_file elf_header elf_sections elf_symbols htlhash mini_debug""",
     "lib/profile": "labels matcher profile_type quoted regex_hint sample_set selector",
     "lib/server/config": "conf",
-    "lib/server/http": "http_metrics url",
+    "lib/server/http": "http_body http_metrics url",
     "lib/server/json": "json json_error json_read",
     "lib/server/metrics": "metrics",
     "lib/store": "label_pair store_bounds",

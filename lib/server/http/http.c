@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "server/http/http_body_internal.h"
 #include "server/http/http_metrics_internal.h"
 #include "server/http/socket.h"
 #include "server/limits.h"
@@ -24,7 +25,7 @@ struct http_exchange {
 	bool started;
 	struct http_request request;
 	const struct http_route *route;
-	struct buf body;
+	struct http_body body;
 	size_t received, drained; /* bytes of the body; bytes discarded after an early response */
 	const struct http_stream *stream; /* of the route, once begin() returned true */
 	uint64_t stream_began_ns;
@@ -212,15 +213,20 @@ static struct http_slot *slot_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
+/* The client may try again soon. */
+static void reject_now(struct http_exchange *exchange, const char *why)
+{
+	reject(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+	exchange->error_header = (struct http_param){ STR("Retry-After"), STR("1") };
+}
+
 static void admit(struct http_server *server, struct http_exchange *exchange,
 		  struct http_slot *slot)
 {
 	const char *why = http_watch_admit(&server->watch, slot);
 
-	if (!why)
-		return;
-	reject(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, why);
-	exchange->error_header = (struct http_param){ STR("Retry-After"), STR("1") };
+	if (why)
+		reject_now(exchange, why);
 }
 
 static void begin(struct http_server *server, struct http_exchange *exchange,
@@ -232,7 +238,6 @@ static void begin(struct http_server *server, struct http_exchange *exchange,
 	exchange->request.arena = &exchange->arena;
 	exchange->request.client = slot ? slot->client : NULL;
 	exchange->request.method = str_copy(&exchange->arena, str_from(method));
-	exchange->body.arena = &exchange->arena;
 	parse_target(exchange);
 	if (!exchange->error_status)
 		find_route(server, exchange);
@@ -259,9 +264,10 @@ static bool receive_piece(struct http_server *server, struct http_exchange *exch
 		return false;
 	}
 	exchange->received += piece.len;
-	if (!exchange->stream)
-		buf_str(&exchange->body, piece);
-	else if (!exchange->stream->on_piece(service_of(server, exchange), &exchange->request,
+	if (!exchange->stream && !http_body_add(&exchange->body, piece))
+		reject_now(exchange, "the bodies of other requests use all memory for bodies");
+	else if (exchange->stream &&
+		 !exchange->stream->on_piece(service_of(server, exchange), &exchange->request,
 					     piece, &exchange->response))
 		exchange->answered = true;
 	return true;
@@ -342,7 +348,7 @@ static enum MHD_Result respond(struct http_server *server, struct http_exchange 
 	struct http_slot *slot = slot_of(connection);
 	uint64_t began = clock_monotonic_ns(), len;
 
-	exchange->request.body = buf_bytes(&exchange->body);
+	exchange->request.body = (str){ exchange->body.ptr, exchange->body.len };
 	if (exchange->error_status)
 		make_error_response(server, exchange, res);
 	else if (!exchange->answered)
@@ -435,6 +441,8 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **st
 		return;
 	if (exchange->stream)
 		exchange->stream->end(service_of(server, exchange), &exchange->request);
+
+	http_body_free(&exchange->body);
 
 	struct arena arena = exchange->arena; /* the exchange itself is in it */
 	uint64_t memory_counted = exchange->response.memory_counted;

@@ -22,6 +22,11 @@
 	ROW(http_evicted_requests_total, METRIC_COUNTER, "decima_http_evicted_requests_total",     \
 	    "Incomplete requests that were ended to make room for new connections.")               \
 	ROW(http_connections, METRIC_GAUGE, "decima_http_connections", "Open HTTP connections.")   \
+	ROW(http_bodies_bytes, METRIC_GAUGE, "decima_http_bodies_bytes",                           \
+	    "Memory of the bodies of requests that are being received or handled, without small "  \
+	    "ones.")                                                                               \
+	ROW(http_bodies_refused_total, METRIC_COUNTER, "decima_http_bodies_refused_total",         \
+	    "Bodies rejected because the bodies of all requests would have used too much memory.") \
 	ROW(http_unread_bodies_total, METRIC_COUNTER, "decima_http_unread_bodies_total",           \
 	    "Rejected bodies that were too long to be read to their end: the client may not have " \
 	    "seen the response.")
