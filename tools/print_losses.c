@@ -143,6 +143,12 @@ static const struct loss losses[] = {
 	{ REJECTED, "rejected_by_store", LOST, "rejected",
 	  "PostgreSQL rejects the data of the message; other messages are not affected.",
 	  "A bug: report it, with the message." },
+	{ REJECTED, "conflict", LOST, "conflict",
+	  "A batch has the sequence number of another batch that was received, and other contents. "
+	  "The first one is stored. The fleet shows the number of batches as `conflict`.",
+	  "A foreign program sends to Kafka under the name of this host: find it. Or the agent's "
+	  "state directory was restored from a copy: remove it. The second batch is in the topic "
+	  "of rejected messages." },
 	{ SKIPPED, "too_old", LOST, "too_old", "A sample is older than `--retention-raw`.",
 	  "Check the host's clock, and how long it could not send." },
 	{ SKIPPED, "too_far_ahead", LOST, "too_far_ahead",

@@ -29,6 +29,9 @@
 	LIMIT(UPSERT_ROWS, 1000, COUNT, "rows of one upsert statement", "another statement")       \
 	LIMIT(RECEIVED_RANGES_MAX, 1024, COUNT, "ranges of missing batches of a spool",            \
 	      "the oldest range is given up, `decima_ingester_gap_batches_total`")                 \
+	LIMIT(BATCH_HASHES_MAX, 256, COUNT, "hashes of the newest batches of a spool",             \
+	      "an older batch with other contents is a duplicate and no conflict, "                \
+	      "`decima_ingester_duplicate_batches_total`")                                         \
 	LIMIT(BALANCE_REASONS_MAX, 64, COUNT, "reasons of loss of one host in the fleet",          \
 	      "samples of further reasons are added to `other`")                                   \
 	LIMIT(PARTITIONS_CACHED_MAX, 4096, COUNT, "cached names of partitions",                    \

@@ -7,7 +7,7 @@
 #include <assert.h>
 
 static const char *const reject_names[REJECT_REASON_COUNT] = {
-	OTLP_REJECT_REASONS(NAMED_TEXT) "bad_headers", "rejected_by_store"
+	OTLP_REJECT_REASONS(NAMED_TEXT) "bad_headers", "rejected_by_store", "conflict"
 };
 
 static _Atomic int64_t lag_cells[LAG_PARTITIONS_MAX];

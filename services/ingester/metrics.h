@@ -7,8 +7,13 @@
 #include "server/metrics/metrics.h"
 #include "wire/otlp_reader.h"
 
-/* Why a message was sent to the rejected topic: the decoder's reasons and two of the ingester. */
-enum { REJECT_HEADERS = OTLP_PARTIAL_REASON, REJECT_BY_STORE, REJECT_REASON_COUNT };
+/* Why a message was sent to the rejected topic: the decoder's reasons and three of the ingester. */
+enum {
+	REJECT_HEADERS = OTLP_PARTIAL_REASON,
+	REJECT_BY_STORE,
+	REJECT_CONFLICT,
+	REJECT_REASON_COUNT
+};
 
 /* Why the decoder skipped or truncated something in a message that was accepted. */
 enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };

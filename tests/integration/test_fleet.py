@@ -76,7 +76,7 @@ def test_a_host_is_shown_with_its_agents_last_status(host):
 
     assert host.becomes(sampled=11) == {
         "node": "web-1", "host": host.id, "version": "9.9", "last_seen": 1_700_000_010.25,
-        "sampled": 11, "stored": 7, "in_flight": 0, "duplicate": 0, "missing": 0,
+        "sampled": 11, "stored": 7, "in_flight": 0, "duplicate": 0, "conflict": 0, "missing": 0,
         "lost": {"ring_full": 4}, "truncated": {"user_too_deep": 2}}
 
 
@@ -92,11 +92,41 @@ def test_a_batch_without_samples_reports_losses(protos, host):
 
 
 def test_a_batch_that_arrives_twice_is_stored_once_and_counted_as_duplicate(host):
+    batch = cpu_message(host.protos, host.id, {(0x10,): 5})
     for _ in range(2):
-        host.send(1, 5, sampled=5)
+        host.send(1, 5, value=batch, sampled=5)
     host.send(2, 1)
 
-    host.becomes(sampled=6, stored=6, in_flight=0, duplicate=1, lost={})
+    host.becomes(sampled=6, stored=6, in_flight=0, duplicate=1, conflict=0, lost={})
+
+
+def forge(host, sequence, ticks=1, status_=None):
+    """Another program than the agent sends a batch under a number of the host."""
+    host.cell.produce(cpu_message(host.protos, "forged", {(0x66,): ticks}), key=host.id.encode(),
+                      headers=headers(sequence, host.epoch, status_))
+
+
+@pytest.mark.reason("ingester.conflict")
+def test_a_batch_under_the_number_of_another_batch_is_in_conflict(cell, host, moves):
+    """Also if the ingester was killed in between; and the host's own batches are not duplicates."""
+    own = cpu_message(host.protos, host.id, {(0x10,): 5})
+    host.send(1, 5, value=own)
+    forge(host, 2)
+    forge(host, 3)
+    host.becomes(stored=7)
+    cell.ingester.kill()
+    cell.start_service(cell.ingester)
+
+    with moves("ingester.conflict", cell.ingester, by=2, told=host.seen):
+        host.send(1, 5, value=own, sampled=5)
+        host.send(2, 7)
+        host.send(3, 4)
+        host.send(4, 1)
+
+    host.becomes(sampled=17, stored=8, conflict=2, duplicate=1, missing=0, lost={"conflict": 11})
+    for sequence in (2, 3):
+        assert f"batch {sequence} of host {host.id} was received with other contents" \
+            in cell.ingester.log_file.read_text()
 
 
 def test_a_missing_batch_is_in_transit_until_it_arrives(host):

@@ -86,17 +86,16 @@ def test_a_batch_that_arrives_twice_is_counted_once(cell, protos, moves):
 
 @pytest.mark.reason("ingester.late")
 def test_a_late_batch_is_distinguished_from_a_duplicate(cell, protos, moves):
+    batches = {sequence: cpu_message(protos, "late", {(sequence,): 1}) for sequence in range(1, 5)}
     for sequence in (1, 4, 1):
-        cell.produce(cpu_message(protos, "late", {(sequence,): 1}), key=b"late/1",
-                     headers=headers(sequence))
+        cell.produce(batches[sequence], key=b"late/1", headers=headers(sequence))
     wait_until(lambda: found(cell, "late", 2), what="the first and the fourth batch")
     assert cell.rows("SELECT missing::text FROM agent_status WHERE host = 'late/1'") == [
         ("{[2,4)}",)]
 
     with moves("ingester.late", cell.ingester, by=2):
         for sequence in (3, 2, 3):
-            cell.produce(cpu_message(protos, "late", {(sequence,): 1}), key=b"late/1",
-                         headers=headers(sequence))
+            cell.produce(batches[sequence], key=b"late/1", headers=headers(sequence))
         wait_until(lambda: found(cell, "late", 4), what="all four batches")
 
     assert cell.rows("SELECT highest, missing::text FROM agent_status WHERE host = 'late/1'") == [

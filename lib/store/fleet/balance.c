@@ -57,8 +57,10 @@ void balance_add(struct balance *sum, const struct balance_spool *spool, struct 
 	sum->spools++;
 	add(sum, &sum->stored, spool->stored);
 	add(sum, &sum->duplicate, spool->duplicate);
+	add(sum, &sum->conflict, spool->conflict);
 	add(sum, &sum->missing, spool->missing);
 	add(sum, &sum->gap, spool->gap);
+	add_reason(sum, &sum->lost, STR("conflict"), spool->conflict_samples, arena);
 	add_reason(sum, &sum->lost, STR("rejected"), spool->rejected, arena);
 	add_reason(sum, &sum->lost, STR("too_far_ahead"), ahead, arena);
 	add_reason(sum, &sum->lost, STR("too_old"), spool->skipped - ahead, arena);

@@ -7,11 +7,10 @@
  * stored, rejected or skipped. The balance of a host is the sum over all of its epochs, since a new
  * spool also counts the samples that it gives up from an older spool.
  *
- *     lost       the agent's reasons, and the ingesters': rejected, too_old, too_far_ahead
- *     in flight  the remainder: batches that were sent but not received yet
- *     gap        the remainder as well, if no batch is missing any more but some were given up:
- *                there were too many missing ranges, or the batches are gone from Kafka and from
- *                the agent's spool
+ *     lost       the agent's reasons, and the ingesters': rejected, conflict, too_old,
+ * too_far_ahead in flight  the remainder: batches that were sent but not received yet gap the
+ * remainder as well, if no batch is missing any more but some were given up: there were too many
+ * missing ranges, or the batches are gone from Kafka and from the agent's spool
  *
  * A negative remainder means that samples were counted twice or reported too late. The
  * remainder is shown unchanged, with an explanation.
@@ -29,9 +28,9 @@
 struct balance_spool {
 	struct agent_status status; /* the agent's newest status */
 	bool has_status;            /* false: no batch had a readable status */
-	uint64_t stored, skipped, too_far_ahead,
-		rejected;                 /* samples; too_far_ahead is in skipped */
-	uint64_t duplicate, missing, gap; /* batches */
+	uint64_t stored, skipped, too_far_ahead, rejected,
+		conflict_samples;                   /* samples; too_far_ahead is in skipped */
+	uint64_t duplicate, conflict, missing, gap; /* batches */
 };
 
 /* Sorted by reason; counts are not 0. Reasons are in the arena. */
@@ -41,8 +40,9 @@ struct balance_reasons {
 };
 
 struct balance {
-	uint64_t sampled, stored;    /* samples */
-	uint64_t duplicate, missing; /* batches: received again; not received */
+	uint64_t sampled, stored; /* samples */
+	/* batches: received again; received with other contents; not received */
+	uint64_t duplicate, conflict, missing;
 	struct balance_reasons lost, truncated;
 	int64_t in_flight;
 	const char *why; /* static text: why in_flight is negative or unusable; or NULL */

@@ -15,6 +15,8 @@ enum {
 	ROW_TOO_FAR_AHEAD,
 	ROW_REJECTED,
 	ROW_DUPLICATE,
+	ROW_CONFLICT,
+	ROW_CONFLICT_SAMPLES,
 	ROW_GAP,
 	ROW_MISSING,
 };
@@ -25,7 +27,8 @@ static const char declare[] =
 	"SELECT host, status,"
 	" (extract(epoch FROM CASE WHEN status = '' THEN received_at ELSE last_seen END) * "
 	"1000)::bigint,"
-	" stored, skipped, too_far_ahead, rejected_samples, duplicate_batches, gap, missing::text "
+	" stored, skipped, too_far_ahead, rejected_samples, duplicate_batches,"
+	" conflict_batches, conflict_samples, gap, missing::text "
 	"FROM agent_status WHERE host COLLATE \"C\" > $1 ORDER BY host COLLATE \"C\", epoch";
 
 /* The host whose spools are being added up. */
@@ -90,6 +93,8 @@ static bool add_spool(struct fleet_scan *scan, const struct postgres_rows *rows,
 		.too_far_ahead = get_u64(rows, row, ROW_TOO_FAR_AHEAD),
 		.rejected = get_u64(rows, row, ROW_REJECTED),
 		.duplicate = get_u64(rows, row, ROW_DUPLICATE),
+		.conflict = get_u64(rows, row, ROW_CONFLICT),
+		.conflict_samples = get_u64(rows, row, ROW_CONFLICT_SAMPLES),
 		.gap = get_u64(rows, row, ROW_GAP),
 	};
 	uint64_t last_seen_ms = get_u64(rows, row, ROW_LAST_SEEN);

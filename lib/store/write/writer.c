@@ -113,7 +113,7 @@ bool store_writer_offsets(struct store_writer *writer, struct store_offset *offs
 static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
 		      struct arena *arena, struct err *err)
 {
-	enum { MISSING, STATUS, NODE, VERSION, NUMBERS };
+	enum { MISSING, STATUS, NODE, VERSION, HASHES, NUMBERS };
 	uint64_t *const numbers[] = {
 		&host->revision,
 		&host->seen.highest,
@@ -127,6 +127,8 @@ static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
 		&host->skipped,
 		&host->rejected_samples,
 		&host->too_far_ahead,
+		&host->conflict_batches,
+		&host->conflict_samples,
 		&host->last_seen_ms,
 	};
 
@@ -135,6 +137,7 @@ static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
 	host->status = str_copy(arena, postgres_get(rows, 0, STATUS));
 	host->node = str_copy(arena, postgres_get(rows, 0, NODE));
 	host->version = str_copy(arena, postgres_get(rows, 0, VERSION));
+	batch_hashes_read(&host->hashes, postgres_get(rows, 0, HASHES), arena);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		*numbers[i] = (uint64_t)postgres_get_i64(rows, 0, NUMBERS + i);
 	return true;
@@ -144,11 +147,13 @@ bool store_writer_host(struct store_writer *writer, struct store_host *host, str
 		       struct err *err)
 {
 	static const char sql[] =
-		"SELECT missing::text, status, node, version, revision, highest, gap, sampled, "
+		"SELECT missing::text, status, node, version, batch_hashes, revision, highest, "
+		"gap, sampled, "
 		"lost,"
 		" truncated, stored, duplicate_batches, rejected_batches, skipped, "
 		"rejected_samples,"
-		" too_far_ahead, (extract(epoch FROM last_seen) * 1000)::bigint "
+		" too_far_ahead, conflict_batches, conflict_samples, (extract(epoch FROM "
+		"last_seen) * 1000)::bigint "
 		"FROM agent_status WHERE host = $1 AND epoch = $2";
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };
 	const struct postgres_param params[] = {

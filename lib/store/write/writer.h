@@ -25,6 +25,7 @@
 #include "base/map.h"
 #include "client/postgres.h"
 #include "profile/sample_set.h"
+#include "store/write/batch_hashes.h"
 #include "store/write/received_set.h"
 #include "store/write/seen_ids_internal.h"
 
@@ -70,6 +71,7 @@ struct store_host {
 	uint64_t epoch;
 	uint64_t revision; /* of the row that was read; 0: no row. The fence of the host */
 	struct received_set seen;
+	struct batch_hashes hashes;        /* of the newest batches in `seen` */
 	str status;                        /* the newest AgentStatus, as received; may be empty */
 	str node, version;                 /* from the status */
 	uint64_t sampled, lost, truncated; /* from the status: cumulative samples */
@@ -78,6 +80,8 @@ struct store_host {
 	uint64_t stored, duplicate_batches, rejected_batches, skipped;
 	uint64_t too_far_ahead;    /* included in skipped; the others were too old */
 	uint64_t rejected_samples; /* of rejected batches, according to their statuses */
+	/* Other batches under numbers that were received, and their samples, as above. */
+	uint64_t conflict_batches, conflict_samples;
 };
 
 /* The data of one Kafka partition in a flush. */

@@ -15,38 +15,41 @@ static const char put_hosts[] =
 	"node,"
 	" version, sampled, lost, truncated, last_seen, stored, duplicate_batches, "
 	"rejected_batches,"
-	" skipped, rejected_samples, too_far_ahead) "
+	" skipped, rejected_samples, too_far_ahead, conflict_batches, conflict_samples, "
+	"batch_hashes) "
 	"SELECT host, epoch, revision, highest, missing::int8multirange, gap, status, node, "
 	"version,"
 	" sampled, lost, truncated, last_seen, stored, duplicates, rejected, skipped,"
-	" rejected_samples, too_far_ahead "
+	" rejected_samples, too_far_ahead, conflict_batches, conflict_samples, batch_hashes "
 	"FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-	" $18, $19)"
+	" $18, $19, $20, $21, $22)"
 	" AS new (host, epoch, revision, highest, missing, gap, status, node, version, sampled, "
 	"lost,"
 	" truncated, last_seen, stored, duplicates, rejected, skipped, rejected_samples,"
-	" too_far_ahead) "
+	" too_far_ahead, conflict_batches, conflict_samples, batch_hashes) "
 	"WHERE revision = 1 OR EXISTS (SELECT FROM agent_status had"
 	" WHERE had.host = new.host AND had.epoch = new.epoch) "
 	"ON CONFLICT (host, epoch) DO UPDATE SET (revision, highest, missing, gap, status, node,"
 	" version, sampled, lost, truncated, last_seen, stored, duplicate_batches, "
 	"rejected_batches,"
-	" skipped, rejected_samples, too_far_ahead, received_at) = (excluded.revision, "
+	" skipped, rejected_samples, too_far_ahead, conflict_batches, conflict_samples,"
+	" batch_hashes, received_at) = (excluded.revision, "
 	"excluded.highest, "
 	"excluded.missing, excluded.gap,"
 	" excluded.status, excluded.node, excluded.version, excluded.sampled, excluded.lost,"
 	" excluded.truncated, excluded.last_seen, excluded.stored, excluded.duplicate_batches,"
 	" excluded.rejected_batches, excluded.skipped, excluded.rejected_samples,"
-	" excluded.too_far_ahead, now()) "
+	" excluded.too_far_ahead, excluded.conflict_batches, excluded.conflict_samples,"
+	" excluded.batch_hashes, now()) "
 	"WHERE old.revision = excluded.revision - 1 "
 	"RETURNING host, epoch";
 
-enum { HOST_NUMBERS = 13, HOST_TEXTS = 4 };
+enum { HOST_NUMBERS = 15, HOST_TEXTS = 4 };
 
 /* The columns of all hosts, as arrays. */
 struct host_columns {
 	int64_t *numbers[HOST_NUMBERS];
-	str *texts[HOST_TEXTS], *statuses;
+	str *texts[HOST_TEXTS], *statuses, *hashes;
 	uint64_t *last_seen;
 };
 
@@ -67,6 +70,8 @@ static void fill_host(struct host_columns *columns, size_t i, const struct store
 		host->skipped,
 		host->rejected_samples,
 		host->too_far_ahead,
+		host->conflict_batches,
+		host->conflict_samples,
 	};
 	const str texts[HOST_TEXTS] = { host->host, received_set_missing_text(&host->seen, arena),
 					host->node, host->version };
@@ -76,6 +81,7 @@ static void fill_host(struct host_columns *columns, size_t i, const struct store
 	for (size_t j = 0; j < HOST_TEXTS; j++)
 		columns->texts[j][i] = texts[j];
 	columns->statuses[i] = host->status;
+	columns->hashes[i] = batch_hashes_bytes(&host->hashes, host->seen.highest, arena);
 	columns->last_seen[i] = host->last_seen_ms;
 }
 
@@ -90,6 +96,7 @@ static bool query_hosts(struct flush *flush, struct postgres_rows *ret_rows, str
 	for (size_t i = 0; i < HOST_TEXTS; i++)
 		columns.texts[i] = arena_array(arena, str, n);
 	columns.statuses = arena_array(arena, str, n);
+	columns.hashes = arena_array(arena, str, n);
 	columns.last_seen = arena_array(arena, uint64_t, n);
 	for (size_t i = 0; i < n; i++)
 		fill_host(&columns, i, flush->groups.hosts[i].host, arena);
@@ -114,6 +121,9 @@ static bool query_hosts(struct flush *flush, struct postgres_rows *ret_rows, str
 		postgres_i64s(arena, columns.numbers[10], n),
 		postgres_i64s(arena, columns.numbers[11], n),
 		postgres_i64s(arena, columns.numbers[12], n),
+		postgres_i64s(arena, columns.numbers[13], n),
+		postgres_i64s(arena, columns.numbers[14], n),
+		postgres_byteas(arena, columns.hashes, n),
 	};
 
 	return postgres_query(&flush->writer->pg, put_hosts, params, ARRAY_LEN(params), ret_rows,

@@ -4,6 +4,7 @@
  *
  *     kafka ──► batch_number ──► otlp_read ──► partition_buffer ──► store_writer_flush
  *                    │               └──► reject
+ *                    ├──► conflict: rejected, its number was received with other contents
  *                    └──► duplicate: dropped, counted
  *
  * The loop runs on one thread, the consumer thread, and needs no lock; librdkafka's threads

@@ -96,14 +96,24 @@ bool host_update(struct host *host, str status, struct err *err)
 	return true;
 }
 
-/* Without a readable status, the number of samples in the batch is unknown. */
-void host_count_rejected(struct host *host, str status)
+/* The samples of a batch. Without a readable status their number is unknown: 0. */
+static uint64_t batch_samples(str status)
 {
 	AUTO_ARENA scratch = { 0 };
 	struct agent_status agent;
 	struct err err;
 
+	return status_read(status, &agent, &scratch, &err) ? agent.batch_samples : 0;
+}
+
+void host_count_rejected(struct host *host, str status)
+{
 	host->store.rejected_batches++;
-	if (status_read(status, &agent, &scratch, &err))
-		host->store.rejected_samples += agent.batch_samples;
+	host->store.rejected_samples += batch_samples(status);
+}
+
+void host_count_conflict(struct host *host, str status)
+{
+	host->store.conflict_batches++;
+	host->store.conflict_samples += batch_samples(status);
 }

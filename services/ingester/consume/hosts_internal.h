@@ -58,5 +58,11 @@ bool host_update(struct host *host, str status, struct err *err) MUST_CHECK;
  */
 void host_count_rejected(struct host *host, str status);
 
+/*
+ * Counts a batch whose number was received with other contents, and its samples as above: it cannot
+ * be known which of the two batches is the host's own. Cannot fail.
+ */
+void host_count_conflict(struct host *host, str status);
+
 /* Bytes of memory of the cache, without status texts. */
 size_t hosts_memory(const struct hosts *hosts);

@@ -87,6 +87,27 @@ static bool decode(struct message *message, bool *ret_rejected, struct err *err)
 	return true;
 }
 
+/* A batch under a number that was received. Equal contents: the same batch, sent twice. */
+static bool process_received(struct message *message, const struct batch_number *number,
+			     uint32_t hash, str status, struct err *err)
+{
+	struct store_host *host = &message->host->store;
+	struct err why;
+
+	if (!batch_hashes_differ(&host->hashes, host->seen.highest, number->sequence, hash)) {
+		host->duplicate_batches++;
+		metric_add(&ingester_duplicates, 1);
+		return true;
+	}
+	err_set(&why, ERR_INVALID,
+		"batch %" PRIu64 " of host " STR_FMT " was received with other contents",
+		number->sequence, STR_ARG(number->host));
+	if (!reject(message, REJECT_CONFLICT, &why, err))
+		return false;
+	host_count_conflict(message->host, status);
+	return true;
+}
+
 /*
  * The sequence number is recorded here first, and in the table by the flush, in one transaction
  * with the samples. It is recorded only after the last step that can fail, so that a retry of the
@@ -97,6 +118,7 @@ static bool process_numbered(struct message *message, const struct batch_number 
 {
 	struct consume *consume = message->consume;
 	str status = kafka_record_header(message->record, "decima-status");
+	uint32_t hash = batch_hash(message->record->value);
 	bool rejected;
 
 	message->host = hosts_find(&consume->hosts, number, &consume->store, err);
@@ -107,17 +129,17 @@ static bool process_numbered(struct message *message, const struct batch_number 
 	struct arena *arena = &consume->hosts.arena;
 
 	partition_buffer_add_host(message->buffer, host);
-	if (received_set_has(&host->seen, number->sequence)) {
-		host->duplicate_batches++;
-		metric_add(&ingester_duplicates, 1);
-		return true;
-	}
+	if (received_set_has(&host->seen, number->sequence))
+		return process_received(message, number, hash, status, err);
 	if (!decode(message, &rejected, err))
 		return false;
 	if (rejected)
 		host_count_rejected(message->host, status);
 
 	uint64_t gap = host->seen.gap;
+
+	batch_hashes_add(&host->hashes, host->seen.highest, number->sequence, hash, arena);
+
 	enum received_verdict verdict = received_set_add(&host->seen, number->sequence, arena);
 
 	metric_add(&ingester_gap, host->seen.gap - gap);

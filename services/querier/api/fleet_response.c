@@ -64,6 +64,7 @@ static void put_host(struct json *json, const struct fleet_host *host)
 	json_key(json, STR("in_flight"));
 	json_i64(json, sum->in_flight);
 	put_u64(json, STR("duplicate"), sum->duplicate);
+	put_u64(json, STR("conflict"), sum->conflict);
 	put_u64(json, STR("missing"), sum->missing);
 	put_reasons(json, STR("lost"), &sum->lost);
 	put_reasons(json, STR("truncated"), &sum->truncated);

@@ -51,6 +51,7 @@ static struct fleet_host host_of(void)
 			     .stored = 8,
 			     .in_flight = 1,
 			     .duplicate = 2,
+			     .conflict = 4,
 			     .missing = 3,
 			     .lost = { .items = { { STR("ring\"full"), 1 } }, .len = 1 } },
 	};
@@ -80,10 +81,11 @@ static void writes_hosts_one_after_the_other(void **state)
 		STR("{\"status\":\"success\",\"data\":["
 		    "{\"node\":\"n1\",\"host\":\"n1/x\",\"version\":\"1.0\","
 		    "\"last_seen\":1787479200.25,\"sampled\":10,\"stored\":8,\"in_flight\":1,"
-		    "\"duplicate\":2,\"missing\":3,\"lost\":{\"ring\\\"full\":1},"
+		    "\"duplicate\":2,\"conflict\":4,\"missing\":3,\"lost\":{\"ring\\\"full\":1},"
 		    "\"truncated\":{}},"
 		    "{\"node\":\"\",\"host\":\"n2\",\"version\":\"\",\"last_seen\":0,\"sampled\":0,"
-		    "\"stored\":0,\"in_flight\":-1,\"duplicate\":0,\"missing\":0,\"lost\":{},"
+		    "\"stored\":0,\"in_flight\":-1,\"duplicate\":0,\"conflict\":0,\"missing\":0,"
+		    "\"lost\":{},"
 		    "\"truncated\":{},\"why\":\"so\"}],\"stats\":{")));
 }
 

@@ -17,7 +17,7 @@ struct named {
 struct spool_row {
 	uint64_t sampled;
 	struct named lost[NAMED];
-	uint64_t stored, skipped, ahead, rejected, duplicate, missing, gap;
+	uint64_t stored, skipped, ahead, rejected, conflict, duplicate, missing, gap;
 };
 
 static struct balance_spool spool_of(const struct spool_row *row)
@@ -29,6 +29,7 @@ static struct balance_spool spool_of(const struct spool_row *row)
 		.skipped = row->skipped,
 		.too_far_ahead = row->ahead,
 		.rejected = row->rejected,
+		.conflict_samples = row->conflict,
 		.duplicate = row->duplicate,
 		.missing = row->missing,
 		.gap = row->gap,
@@ -112,6 +113,11 @@ static void balances_the_counts_of_spools(void **state)
 		  .spools = { { .sampled = 100, .stored = 90, .rejected = 10 } },
 		  .spool_count = 1,
 		  .lost = { { "rejected", 10 } },
+		  .lost_total = 10 },
+		{ .what = "a batch in conflict is lost by its reason",
+		  .spools = { { .sampled = 100, .stored = 90, .conflict = 10 } },
+		  .spool_count = 1,
+		  .lost = { { "conflict", 10 } },
 		  .lost_total = 10 },
 		{ .what = "samples too old or too far ahead are lost by their reason",
 		  .spools = { { .sampled = 100, .stored = 90, .skipped = 10, .ahead = 3 } },

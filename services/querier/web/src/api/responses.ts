@@ -48,6 +48,7 @@ export interface Host {
 	stored: number;
 	in_flight: number;
 	duplicate: number;
+	conflict: number;
 	missing: number;
 	lost: Record<string, number>;
 	truncated: Record<string, number>;

@@ -143,7 +143,10 @@ function HostRow(props: FleetProps & { host: Host }) {
 			<td>
 				<Reasons counts={host.truncated} sampled={host.sampled} />
 			</td>
-			<td class="number">{formatCount(host.duplicate)}</td>
+			<td class="number">
+				{formatCount(host.duplicate)}
+				{host.conflict > 0 && <span class="share">{formatCount(host.conflict)} in conflict</span>}
+			</td>
 		</tr>
 	);
 }
