@@ -51,7 +51,7 @@ PURE = {
     "lib/store/fleet": "balance",
     "lib/store/read": "query_needs step_sums",
     "lib/store/scan": "scan_plan store_stats",
-    "lib/store/write": "batch_hashes fence_groups raw_row received_set seen_ids",
+    "lib/store/write": "batch_hashes fence_groups raw_row received_set seen_ids transit",
     "lib/symbols": """demangle dwarf_functions dwarf_lines elf_plt go_functions go_table
         symbol_build symbol_model symbol_spans symbol_table symbol_writer""",
     "lib/unwind": """unwind_build unwind_cfi unwind_file unwind_fixed unwind_follow unwind_go

@@ -335,7 +335,8 @@ int main(int argc, char **argv)
 	     "that).\n\n"
 	     "The agent sends its counters with each batch, so `lost` and `truncated` of "
 	     "`/api/v1/fleet` have them for each host,\nsince its spool was created: "
-	     "`sampled = stored + lost + in_flight`. A metric counts since its process started.");
+	     "`sampled = stored + lost + in_flight` (the difference, if there is one, is "
+	     "`unaccounted`). A metric counts since its process started.");
 	for (enum loss_kind kind = 0; kind < LOSS_KIND_COUNT; kind++)
 		print_kind(kind);
 	return 0;

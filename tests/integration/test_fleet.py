@@ -14,10 +14,11 @@ AGENT_PERIOD = 10**9 // 19
 
 
 def status(protos, sampled, batch=0, node=b"n1", lost=None, truncated=None, at=None, version=b"1.2",
-           oldest=0):
+           oldest=0, spooled=0, sent=0):
     """An AgentStatus, serialized."""
     made = protos.status.AgentStatus(
         node=node, version=version, sampled=sampled, batch_samples=batch, spool_oldest=oldest,
+        spooled=spooled, sent=sent,
         time_unix_nano=round((time.time() if at is None else at) * 1000) * 1_000_000)
     for reason, samples in (lost or {}).items():
         made.lost.add(reason=reason.encode(), samples=samples)
@@ -58,8 +59,9 @@ def look(cell, **params):
     hosts = cell.data("fleet", **params)
     for host in hosts:
         lost = sum(host["lost"].values())
-        assert host["sampled"] == host["stored"] + lost + host["in_flight"], host
-        assert host["in_flight"] >= 0 or host["why"], host
+        assert host["sampled"] == \
+            host["stored"] + lost + host["in_flight"] + host["unaccounted"], host
+        assert host["in_flight"] >= 0 and (host["unaccounted"] == 0) == ("why" not in host), host
     assert [h["host"] for h in hosts] == sorted((h["host"] for h in hosts), key=str.encode)
     return hosts
 
@@ -76,7 +78,8 @@ def test_a_host_is_shown_with_its_agents_last_status(host):
 
     assert host.becomes(sampled=11) == {
         "node": "web-1", "host": host.id, "version": "9.9", "last_seen": 1_700_000_010.25,
-        "sampled": 11, "stored": 7, "in_flight": 0, "duplicate": 0, "conflict": 0, "missing": 0,
+        "sampled": 11, "spooled": 0, "sent": 0, "stored": 7, "in_flight": 0, "unaccounted": 0,
+        "duplicate": 0, "conflict": 0, "missing": 0,
         "lost": {"ring_full": 4}, "truncated": {"user_too_deep": 2}}
 
 
@@ -123,10 +126,46 @@ def test_a_batch_under_the_number_of_another_batch_is_in_conflict(cell, host, mo
         host.send(3, 4)
         host.send(4, 1)
 
-    host.becomes(sampled=17, stored=8, conflict=2, duplicate=1, missing=0, lost={"conflict": 11})
+    entry = host.becomes(sampled=17, stored=8, in_flight=0, unaccounted=-2, conflict=2,
+                         duplicate=1, missing=0, lost={"conflict": 11})
+    assert "another program sends under this host's name" in entry["why"]
     for sequence in (2, 3):
         assert f"batch {sequence} of host {host.id} was received with other contents" \
             in cell.ingester.log_file.read_text()
+
+
+def test_samples_that_disappear_are_unaccounted_and_not_in_transit(host):
+    """300 forged batches without samples: of the oldest, the hashes are no longer known."""
+    known, forged = 256, 300
+    host.send(1, 5, sent=0)
+    for sequence in range(2, forged + 2):
+        host.cell.produce(b"", key=host.id.encode(), headers=headers(sequence, host.epoch))
+    host.becomes(stored=5, missing=0)
+    for sequence in range(2, forged + 3):
+        host.send(sequence, 3, spooled=host.sampled + 3, sent=host.sampled)
+
+    entry = host.becomes(
+        sampled=5 + 3 * (forged + 1), spooled=5 + 3 * (forged + 1), sent=5 + 3 * forged, stored=8,
+        in_flight=0, unaccounted=3 * (forged - known), missing=0, conflict=known,
+        duplicate=forged - known, lost={"conflict": 3 * known})
+    assert "another program sends under this host's name" in entry["why"]
+
+
+def test_what_an_older_ingester_stored_last_is_estimated(cell, host):
+    """An older ingester writes the row without the samples of missing batches."""
+    host.send(1, 5)
+    host.send(3, 2, sampled=10)
+    host.becomes(sampled=10, in_flight=3, unaccounted=0)
+    cell.ingester.kill()
+    cell.rows("UPDATE agent_status SET revision = revision + 1, missing_samples = 77"
+              " WHERE host = %s RETURNING 1", host.id)
+    host.becomes(sampled=10, in_flight=3, unaccounted=0)
+    cell.start_service(cell.ingester)
+
+    host.send(6, 1, sampled=16)
+    host.becomes(sampled=16, stored=8, in_flight=8, unaccounted=0, missing=3)
+    host.send(2, 3, sampled=8)
+    host.becomes(sampled=16, stored=11, in_flight=5, unaccounted=0, missing=2)
 
 
 def test_a_missing_batch_is_in_transit_until_it_arrives(host):
@@ -229,14 +268,16 @@ def test_a_new_spool_may_report_the_loss_of_batches_of_the_old_spool(cell, proto
     host.becomes(sampled=15, stored=12, in_flight=0, lost={"spool_full": 3})
 
 
-def test_a_negative_count_in_transit_is_explained(cell, protos, host):
+def test_samples_counted_twice_are_unaccounted_and_explained(cell, protos, host):
     host.send(1, 5, lost={"spool_full": 2})
     silent = Host(cell, protos, host.id.removesuffix("/id") + "_silent")
     cell.produce(cpu_message(protos, "silent", {(1,): 4}), key=silent.id.encode(),
                  headers=headers(1))
 
-    assert "had arrived after all" in host.becomes(sampled=5, stored=5, in_flight=-2)["why"]
-    entry = silent.becomes(sampled=0, stored=4, in_flight=-4, node="", version="")
+    entry = host.becomes(sampled=5, stored=5, in_flight=0, unaccounted=-2)
+    assert "had arrived after all" in entry["why"]
+    entry = silent.becomes(sampled=0, stored=4, in_flight=0, unaccounted=-4, node="",
+                           version="")
     assert "without the agent's status" in entry["why"]
     assert abs(entry["last_seen"] - time.time()) < 120
 

@@ -60,6 +60,10 @@ void balance_add(struct balance *sum, const struct balance_spool *spool, struct 
 	add(sum, &sum->conflict, spool->conflict);
 	add(sum, &sum->missing, spool->missing);
 	add(sum, &sum->gap, spool->gap);
+	add(sum, &sum->transit, spool->transit);
+	add(sum, &sum->arrived, spool->stored);
+	add(sum, &sum->arrived, spool->skipped);
+	add(sum, &sum->arrived, spool->rejected);
 	add_reason(sum, &sum->lost, STR("conflict"), spool->conflict_samples, arena);
 	add_reason(sum, &sum->lost, STR("rejected"), spool->rejected, arena);
 	add_reason(sum, &sum->lost, STR("too_far_ahead"), ahead, arena);
@@ -68,6 +72,9 @@ void balance_add(struct balance *sum, const struct balance_spool *spool, struct 
 	if (!spool->has_status)
 		return;
 	add(sum, &sum->sampled, status->sampled);
+	add(sum, &sum->spooled, status->spooled);
+	add(sum, &sum->sent, status->sent);
+	add(sum, &sum->spool_lost, status_spool_lost(status));
 	for (size_t i = 0; i < status->lost_count; i++)
 		add_reason(sum, &sum->lost, status->lost[i].reason, status->lost[i].samples, arena);
 	for (size_t i = 0; i < status->truncated_count; i++)
@@ -75,12 +82,21 @@ void balance_add(struct balance *sum, const struct balance_spool *spool, struct 
 			   status->truncated[i].samples, arena);
 }
 
-/* The most likely reason for a negative remainder. */
-static const char *why_negative(const struct balance *sum)
+/* The most likely reason for a balance that does not close. */
+static const char *why_open(const struct balance *sum)
 {
 	if (sum->without_status)
 		return "batches arrived without the agent's status: the number of sampled samples "
 		       "is unknown";
+	if (sum->conflict)
+		return "batches arrived under numbers of other batches: another program sends "
+		       "under "
+		       "this host's name, or the agent's state was copied";
+	if (sum->unaccounted > 0 && sum->sent > sum->arrived)
+		return "Kafka acknowledged samples that did not arrive, though no batch is missing";
+	if (sum->unaccounted > 0)
+		return "the agent reports more samples than its batches, its losses and the "
+		       "missing batches contain";
 	if (sum->spools > 1)
 		return "a new spool counts losses of an older spool whose last batches never "
 		       "arrived, or of batches that had arrived after all";
@@ -90,20 +106,24 @@ static const char *why_negative(const struct balance *sum)
 
 void balance_close(struct balance *sum, struct arena *arena)
 {
-	uint64_t accounted = sum->stored;
+	uint64_t accounted = sum->stored, waiting = 0;
 
+	if (sum->transit > sum->spool_lost && (sum->missing || sum->gap))
+		waiting = sum->transit - sum->spool_lost;
+	if (sum->missing)
+		sum->in_flight = waiting;
+	else
+		add_reason(sum, &sum->lost, STR("gap"), waiting, arena);
 	for (size_t i = 0; i < sum->lost.len; i++)
 		add(sum, &accounted, sum->lost.items[i].samples);
+	add(sum, &accounted, sum->in_flight);
 	if (sum->is_too_large) {
+		sum->in_flight = 0;
 		sum->why = "the counts are too large to be added up";
 		return;
 	}
 	/* Both are at most INT64_MAX. */
-	sum->in_flight = (int64_t)sum->sampled - (int64_t)accounted;
-	if (sum->in_flight > 0 && sum->gap && !sum->missing) {
-		reason_at(&sum->lost, STR("gap"), arena)->samples += (uint64_t)sum->in_flight;
-		sum->in_flight = 0;
-	}
-	if (sum->in_flight < 0)
-		sum->why = why_negative(sum);
+	sum->unaccounted = (int64_t)sum->sampled - (int64_t)accounted;
+	if (sum->unaccounted)
+		sum->why = why_open(sum);
 }

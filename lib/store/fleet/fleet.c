@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "store/limits.h"
 #include "store/write/received_set.h"
+#include "store/write/transit.h"
 
 /* Binary values of the columns of the cursor. */
 enum {
@@ -19,6 +20,8 @@ enum {
 	ROW_CONFLICT_SAMPLES,
 	ROW_GAP,
 	ROW_MISSING,
+	ROW_MISSING_SAMPLES,
+	ROW_IS_ESTIMATED,
 };
 
 /* Without a status the host's clock is unknown, and the time of arrival is used. */
@@ -28,7 +31,8 @@ static const char declare[] =
 	" (extract(epoch FROM CASE WHEN status = '' THEN received_at ELSE last_seen END) * "
 	"1000)::bigint,"
 	" stored, skipped, too_far_ahead, rejected_samples, duplicate_batches,"
-	" conflict_batches, conflict_samples, gap, missing::text "
+	" conflict_batches, conflict_samples, gap, missing::text,"
+	" missing_samples, (missing_revision <> revision)::int::bigint "
 	"FROM agent_status WHERE host COLLATE \"C\" > $1 ORDER BY host COLLATE \"C\", epoch";
 
 /* The host whose spools are being added up. */
@@ -80,6 +84,22 @@ static bool add_missing(struct balance_spool *spool, str missing, struct arena *
 	return true;
 }
 
+static uint64_t transit_of(const struct postgres_rows *rows, size_t row,
+			   const struct balance_spool *spool)
+{
+	uint64_t accounted =
+		spool->stored + spool->skipped + spool->rejected + spool->conflict_samples;
+
+	if (!postgres_get_i64(rows, row, ROW_IS_ESTIMATED))
+		return get_u64(rows, row, ROW_MISSING_SAMPLES);
+	if (!spool->has_status)
+		return 0;
+	for (size_t i = 0; i < spool->status.lost_count; i++)
+		accounted += spool->status.lost[i].samples;
+	return transit_estimate(spool->status.sampled, accounted,
+				status_spool_lost(&spool->status));
+}
+
 /* Spools are sorted by age: the values of the newest one win. */
 static bool add_spool(struct fleet_scan *scan, const struct postgres_rows *rows, size_t row,
 		      struct err *err)
@@ -101,6 +121,7 @@ static bool add_spool(struct fleet_scan *scan, const struct postgres_rows *rows,
 	struct err unread;
 
 	spool.has_status = status.len && status_read(status, &spool.status, &scratch, &unread);
+	spool.transit = transit_of(rows, row, &spool);
 	if (!add_missing(&spool, postgres_get(rows, row, ROW_MISSING), &scratch, err))
 		return false;
 	balance_add(&host->balance, &spool, &scan->arena);

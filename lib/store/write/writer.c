@@ -114,6 +114,7 @@ static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
 		      struct arena *arena, struct err *err)
 {
 	enum { MISSING, STATUS, NODE, VERSION, HASHES, NUMBERS };
+	uint64_t missing_revision = 0;
 	uint64_t *const numbers[] = {
 		&host->revision,
 		&host->seen.highest,
@@ -129,6 +130,8 @@ static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
 		&host->too_far_ahead,
 		&host->conflict_batches,
 		&host->conflict_samples,
+		&host->transit.missing,
+		&missing_revision,
 		&host->last_seen_ms,
 	};
 
@@ -140,6 +143,7 @@ static bool fill_host(const struct postgres_rows *rows, struct store_host *host,
 	batch_hashes_read(&host->hashes, postgres_get(rows, 0, HASHES), arena);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		*numbers[i] = (uint64_t)postgres_get_i64(rows, 0, NUMBERS + i);
+	host->has_transit = missing_revision == host->revision;
 	return true;
 }
 
@@ -152,7 +156,8 @@ bool store_writer_host(struct store_writer *writer, struct store_host *host, str
 		"lost,"
 		" truncated, stored, duplicate_batches, rejected_batches, skipped, "
 		"rejected_samples,"
-		" too_far_ahead, conflict_batches, conflict_samples, (extract(epoch FROM "
+		" too_far_ahead, conflict_batches, conflict_samples, missing_samples,"
+		" missing_revision, (extract(epoch FROM "
 		"last_seen) * 1000)::bigint "
 		"FROM agent_status WHERE host = $1 AND epoch = $2";
 	CLEANUP(postgres_rows_done) struct postgres_rows rows = { 0 };

@@ -28,6 +28,7 @@
 #include "store/write/batch_hashes.h"
 #include "store/write/received_set.h"
 #include "store/write/seen_ids_internal.h"
+#include "store/write/transit.h"
 
 /* Texts and token are borrowed and must outlive the writer. */
 struct store_writer_options {
@@ -82,6 +83,9 @@ struct store_host {
 	uint64_t rejected_samples; /* of rejected batches, according to their statuses */
 	/* Other batches under numbers that were received, and their samples, as above. */
 	uint64_t conflict_batches, conflict_samples;
+	/* `missing` is stored. The caller of store_writer_host() sets `spooled` from the status. */
+	struct transit transit;
+	bool has_transit; /* false: an older ingester wrote the row, `missing` is unknown */
 };
 
 /* The data of one Kafka partition in a flush. */

@@ -12,39 +12,34 @@ static void lose_part(struct flush *flush, size_t part)
  */
 static const char put_hosts[] =
 	"INSERT INTO agent_status AS old (host, epoch, revision, highest, missing, gap, status, "
-	"node,"
-	" version, sampled, lost, truncated, last_seen, stored, duplicate_batches, "
-	"rejected_batches,"
-	" skipped, rejected_samples, too_far_ahead, conflict_batches, conflict_samples, "
-	"batch_hashes) "
+	"node, version, sampled, lost, truncated, last_seen, stored, duplicate_batches,"
+	" rejected_batches, skipped, rejected_samples, too_far_ahead, conflict_batches,"
+	" conflict_samples, missing_samples, missing_revision, batch_hashes) "
 	"SELECT host, epoch, revision, highest, missing::int8multirange, gap, status, node, "
-	"version,"
-	" sampled, lost, truncated, last_seen, stored, duplicates, rejected, skipped,"
-	" rejected_samples, too_far_ahead, conflict_batches, conflict_samples, batch_hashes "
+	"version, sampled, lost, truncated, last_seen, stored, duplicates, rejected, skipped,"
+	" rejected_samples, too_far_ahead, conflict_batches, conflict_samples, missing_samples,"
+	" revision, batch_hashes "
 	"FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-	" $18, $19, $20, $21, $22)"
+	" $18, $19, $20, $21, $22, $23)"
 	" AS new (host, epoch, revision, highest, missing, gap, status, node, version, sampled, "
-	"lost,"
-	" truncated, last_seen, stored, duplicates, rejected, skipped, rejected_samples,"
-	" too_far_ahead, conflict_batches, conflict_samples, batch_hashes) "
+	"lost, truncated, last_seen, stored, duplicates, rejected, skipped, rejected_samples,"
+	" too_far_ahead, conflict_batches, conflict_samples, missing_samples, batch_hashes) "
 	"WHERE revision = 1 OR EXISTS (SELECT FROM agent_status had"
 	" WHERE had.host = new.host AND had.epoch = new.epoch) "
 	"ON CONFLICT (host, epoch) DO UPDATE SET (revision, highest, missing, gap, status, node,"
 	" version, sampled, lost, truncated, last_seen, stored, duplicate_batches, "
-	"rejected_batches,"
-	" skipped, rejected_samples, too_far_ahead, conflict_batches, conflict_samples,"
-	" batch_hashes, received_at) = (excluded.revision, "
-	"excluded.highest, "
-	"excluded.missing, excluded.gap,"
-	" excluded.status, excluded.node, excluded.version, excluded.sampled, excluded.lost,"
-	" excluded.truncated, excluded.last_seen, excluded.stored, excluded.duplicate_batches,"
+	"rejected_batches, skipped, rejected_samples, too_far_ahead, conflict_batches,"
+	" conflict_samples, missing_samples, missing_revision, batch_hashes, received_at) = "
+	"(excluded.revision, excluded.highest, excluded.missing, excluded.gap, excluded.status,"
+	" excluded.node, excluded.version, excluded.sampled, excluded.lost, excluded.truncated,"
+	" excluded.last_seen, excluded.stored, excluded.duplicate_batches,"
 	" excluded.rejected_batches, excluded.skipped, excluded.rejected_samples,"
 	" excluded.too_far_ahead, excluded.conflict_batches, excluded.conflict_samples,"
-	" excluded.batch_hashes, now()) "
+	" excluded.missing_samples, excluded.revision, excluded.batch_hashes, now()) "
 	"WHERE old.revision = excluded.revision - 1 "
 	"RETURNING host, epoch";
 
-enum { HOST_NUMBERS = 15, HOST_TEXTS = 4 };
+enum { HOST_NUMBERS = 16, HOST_TEXTS = 4 };
 
 /* The columns of all hosts, as arrays. */
 struct host_columns {
@@ -72,6 +67,7 @@ static void fill_host(struct host_columns *columns, size_t i, const struct store
 		host->too_far_ahead,
 		host->conflict_batches,
 		host->conflict_samples,
+		host->transit.missing,
 	};
 	const str texts[HOST_TEXTS] = { host->host, received_set_missing_text(&host->seen, arena),
 					host->node, host->version };
@@ -123,6 +119,7 @@ static bool query_hosts(struct flush *flush, struct postgres_rows *ret_rows, str
 		postgres_i64s(arena, columns.numbers[12], n),
 		postgres_i64s(arena, columns.numbers[13], n),
 		postgres_i64s(arena, columns.numbers[14], n),
+		postgres_i64s(arena, columns.numbers[15], n),
 		postgres_byteas(arena, columns.hashes, n),
 	};
 

@@ -25,6 +25,21 @@
 
 METRICS(batch_metrics, BATCH_METRICS);
 
+/*
+ * What Kafka acknowledged before this process: at least what the last status says, and also what
+ * left the spool after that status. Losses may be of an older spool, so the second may be too low.
+ */
+static uint64_t sent_before(const struct agent_status *base, struct spool *spool)
+{
+	struct spool_lost lost = spool_lost_get(spool);
+	uint64_t left = spool_samples_get(spool).held;
+
+	for (size_t i = 0; i < SPOOL_REASON_COUNT; i++)
+		left += lost.samples[i];
+	return base->spooled > left && base->spooled - left > base->sent ? base->spooled - left
+									 : base->sent;
+}
+
 void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 		       const struct batch_options *options)
 {
@@ -44,6 +59,8 @@ void batch_writer_init(struct batch_writer *writer, struct spool *spool,
 		writer->has_base = false;
 	}
 	writer->reported = writer->base.sampled;
+	writer->base.spooled = status_spooled(&writer->base);
+	writer->base.sent = sent_before(&writer->base, spool);
 }
 
 void batch_writer_done(struct batch_writer *writer)
@@ -139,6 +156,8 @@ static struct agent_status status_now(const struct batch_writer *writer,
 		.frequency_hz = (uint32_t)writer->hz,
 		.sampled = base->sampled + carried->sampled + writer->samples + samples,
 		.batch_samples = samples,
+		.spooled = base->spooled + writer->samples + samples,
+		.sent = base->sent + spool_samples_get(writer->spool).sent,
 		.time_unix_ns = clock_unix_ns(),
 		/* Read before the losses: a drop in between is reported by the next status. */
 		.spool_oldest = spool_oldest_seq(writer->spool),

@@ -218,6 +218,19 @@ struct spool_lost spool_lost_get(struct spool *spool)
 	return lost;
 }
 
+struct spool_samples spool_samples_get(struct spool *spool)
+{
+	pthread_mutex_lock(&spool->lock);
+
+	struct spool_samples samples = { .sent = spool->sent };
+
+	for (size_t i = 0; i < spool->entry_count; i++)
+		if (spool->entries[i].epoch == spool->epoch)
+			samples.held += spool->entries[i].samples;
+	pthread_mutex_unlock(&spool->lock);
+	return samples;
+}
+
 /* Batches of an older epoch come first in the index. */
 uint64_t spool_oldest_seq(struct spool *spool)
 {
@@ -398,8 +411,10 @@ void spool_delivered(struct spool *spool, uint64_t epoch, uint64_t seq)
 
 	struct spool_entry *entry = entry_find(spool, epoch, seq);
 
-	if (entry)
+	if (entry) {
+		spool->sent += epoch == spool->epoch ? entry->samples : 0;
 		entries_remove(spool, (size_t)(entry - spool->entries), 1);
+	}
 	pthread_mutex_unlock(&spool->lock);
 }
 

@@ -83,6 +83,7 @@ struct spool {
 	uint64_t reads, failed_reads, read_ns, logged_ns;
 	double put_rate;
 	struct spool_lost lost;
+	uint64_t sent; /* samples of this epoch that were delivered since spool_open() */
 	struct spool_range dropped; /* the most recent drop */
 	size_t bad_files;
 	char status_room[SPOOL_STATUS_MAX];
@@ -111,6 +112,14 @@ bool spool_put(struct spool *spool, str value, str status, uint64_t samples,
 
 /* The drops so far. Both threads. */
 struct spool_lost spool_lost_get(struct spool *spool);
+
+/* Samples of this epoch: in the spool now, and delivered since spool_open(). */
+struct spool_samples {
+	uint64_t held, sent;
+};
+
+/* Both threads. */
+struct spool_samples spool_samples_get(struct spool *spool);
 
 /* The present fill level. Both threads. */
 struct spool_level spool_level_get(struct spool *spool);

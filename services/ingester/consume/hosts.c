@@ -22,6 +22,25 @@ size_t hosts_memory(const struct hosts *hosts)
 	return hosts->arena.size;
 }
 
+/* What the status says that has no column. An unreadable one was never stored. */
+static void fill_transit(struct store_host *host)
+{
+	AUTO_ARENA scratch = { 0 };
+	struct agent_status agent;
+	struct err err;
+
+	if (!host->status.len || !status_read(host->status, &agent, &scratch, &err))
+		return;
+	host->transit.spooled = status_spooled(&agent);
+	if (!host->has_transit)
+		host->transit.missing =
+			transit_estimate(host->sampled,
+					 host->lost + host->stored + host->skipped +
+						 host->rejected_samples + host->conflict_samples,
+					 status_spool_lost(&agent));
+	transit_settle(&host->transit, &host->seen);
+}
+
 struct host *hosts_find(struct hosts *hosts, const struct batch_number *number,
 			struct store_writer *writer, struct err *err)
 {
@@ -41,6 +60,7 @@ struct host *hosts_find(struct hosts *hosts, const struct batch_number *number,
 
 	if (!store_writer_host(writer, &read, &hosts->arena, err))
 		return NULL;
+	fill_transit(&read);
 	host = arena_new(&hosts->arena, struct host);
 	host->store = read;
 	host->store.host = str_copy(&hosts->arena, number->host);
@@ -81,7 +101,7 @@ static void copy_status(struct host *host, str status, const struct agent_status
 	host->texts = texts;
 }
 
-bool host_update(struct host *host, str status, struct err *err)
+bool host_update(struct host *host, str status, uint64_t skipped, struct err *err)
 {
 	AUTO_ARENA scratch = { 0 };
 	struct agent_status agent;
@@ -89,6 +109,10 @@ bool host_update(struct host *host, str status, struct err *err)
 	if (!status_read(status, &agent, &scratch, err))
 		return false;
 	copy_status(host, status, &agent);
+	transit_add_new(&host->store.transit,
+			&(struct transit_batch){ .spooled = status_spooled(&agent),
+						 .samples = agent.batch_samples,
+						 .skipped = skipped });
 	host->store.sampled = agent.sampled;
 	host->store.lost = sum(agent.lost, agent.lost_count);
 	host->store.truncated = sum(agent.truncated, agent.truncated_count);
@@ -116,4 +140,9 @@ void host_count_conflict(struct host *host, str status)
 {
 	host->store.conflict_batches++;
 	host->store.conflict_samples += batch_samples(status);
+}
+
+void host_count_late(struct host *host, str status)
+{
+	transit_add_late(&host->store.transit, batch_samples(status));
 }

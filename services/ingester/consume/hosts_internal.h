@@ -48,9 +48,10 @@ struct host *hosts_find(struct hosts *hosts, const struct batch_number *number,
 
 /*
  * Replaces the host's last status by `status`, the value of a `decima-status` header; the bytes are
- * copied. ERR_INVALID: `status` cannot be decoded; the host is unchanged.
+ * copied. `skipped`: numbers that are missing directly below the status's batch. ERR_INVALID:
+ * `status` cannot be decoded; the host is unchanged.
  */
-bool host_update(struct host *host, str status, struct err *err) MUST_CHECK;
+bool host_update(struct host *host, str status, uint64_t skipped, struct err *err) MUST_CHECK;
 
 /*
  * Counts a rejected batch of this host, and the samples of the batch, whose number is in the
@@ -63,6 +64,9 @@ void host_count_rejected(struct host *host, str status);
  * be known which of the two batches is the host's own. Cannot fail.
  */
 void host_count_conflict(struct host *host, str status);
+
+/* A batch that was missing arrived: its samples, as above, are missing no longer. Cannot fail. */
+void host_count_late(struct host *host, str status);
 
 /* Bytes of memory of the cache, without status texts. */
 size_t hosts_memory(const struct hosts *hosts);

@@ -108,6 +108,30 @@ static bool process_received(struct message *message, const struct batch_number 
 	return true;
 }
 
+/* Records the number of a batch whose samples are in the buffer, or which was rejected. */
+static void receive(struct message *message, uint64_t sequence, uint32_t hash, str status)
+{
+	struct arena *arena = &message->consume->hosts.arena;
+	struct store_host *host = &message->host->store;
+	uint64_t gap = host->seen.gap, highest = host->seen.highest;
+	struct err why;
+
+	batch_hashes_add(&host->hashes, highest, sequence, hash, arena);
+
+	enum received_verdict verdict = received_set_add(&host->seen, sequence, arena);
+
+	metric_add(&ingester_gap, host->seen.gap - gap);
+	if (verdict == RECEIVED_LATE) { /* its status is older than the current one */
+		metric_add(&ingester_late, 1);
+		host_count_late(message->host, status);
+	} else if (status.ptr &&
+		   !host_update(message->host, status, sequence - highest - 1, &why)) {
+		metric_add(&ingester_bad_status, 1);
+		log_debug("status not decoded", "error=\"%s\"", why.msg);
+	}
+	transit_settle(&host->transit, &host->seen);
+}
+
 /*
  * The sequence number is recorded here first, and in the table by the flush, in one transaction
  * with the samples. It is recorded only after the last step that can fail, so that a retry of the
@@ -126,7 +150,6 @@ static bool process_numbered(struct message *message, const struct batch_number 
 		return false;
 
 	struct store_host *host = &message->host->store;
-	struct arena *arena = &consume->hosts.arena;
 
 	partition_buffer_add_host(message->buffer, host);
 	if (received_set_has(&host->seen, number->sequence))
@@ -136,24 +159,7 @@ static bool process_numbered(struct message *message, const struct batch_number 
 	if (rejected)
 		host_count_rejected(message->host, status);
 
-	uint64_t gap = host->seen.gap;
-
-	batch_hashes_add(&host->hashes, host->seen.highest, number->sequence, hash, arena);
-
-	enum received_verdict verdict = received_set_add(&host->seen, number->sequence, arena);
-
-	metric_add(&ingester_gap, host->seen.gap - gap);
-	if (verdict == RECEIVED_LATE) {
-		metric_add(&ingester_late, 1);
-		return true; /* its status is older than the current one */
-	}
-
-	struct err why;
-
-	if (status.ptr && !host_update(message->host, status, &why)) {
-		metric_add(&ingester_bad_status, 1);
-		log_debug("status not decoded", "error=\"%s\"", why.msg);
-	}
+	receive(message, number->sequence, hash, status);
 	return true;
 }
 

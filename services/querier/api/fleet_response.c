@@ -60,9 +60,12 @@ static void put_host(struct json *json, const struct fleet_host *host)
 	json_key(json, STR("last_seen"));
 	json_double(json, (double)host->last_seen_ms / 1000);
 	put_u64(json, STR("sampled"), sum->sampled);
+	put_u64(json, STR("spooled"), sum->spooled);
+	put_u64(json, STR("sent"), sum->sent);
 	put_u64(json, STR("stored"), sum->stored);
-	json_key(json, STR("in_flight"));
-	json_i64(json, sum->in_flight);
+	put_u64(json, STR("in_flight"), sum->in_flight);
+	json_key(json, STR("unaccounted"));
+	json_i64(json, sum->unaccounted);
 	put_u64(json, STR("duplicate"), sum->duplicate);
 	put_u64(json, STR("conflict"), sum->conflict);
 	put_u64(json, STR("missing"), sum->missing);

@@ -133,6 +133,28 @@ static void reports_the_oldest_number_that_the_spool_still_has(void **state)
 	tear_down(&f);
 }
 
+static void reports_what_was_spooled_and_what_kafka_acknowledged(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, ROOM);
+	f.profiled.loss_counters.lost[LOSS_RING_FULL] = 5;
+	interval(&f, 3);
+	assert_true(f.status.spooled == 3 && f.status.sent == 0);
+	interval(&f, 4);
+	assert_true(f.status.spooled == 7 && f.status.sent == 3);
+	assert_int_equal(f.status.sampled, 12);
+
+	/* A new process: the second batch was acknowledged after the last status. */
+	agent_end(&f);
+	agent_begin(&f, ROOM);
+	f.profiled.loss_counters.lost[LOSS_RING_FULL] = 0;
+	interval(&f, 1);
+	assert_true(f.status.spooled == 8 && f.status.sent == 7);
+	tear_down(&f);
+}
+
 static void what_predecessors_did_not_report_is_counted_once(void **state)
 {
 	struct loss_counters unreported = { .sampled = 10, .lost = { [LOSS_RING_FULL] = 3 } };
@@ -236,6 +258,7 @@ static void a_truncated_stack_is_reported_by_the_name_of_its_end(void **state)
 RUN_TESTS(TEST(an_interval_without_samples_and_losses_is_no_batch),
 	  TEST(losses_are_reported_though_there_are_no_samples),
 	  TEST(reports_the_oldest_number_that_the_spool_still_has),
+	  TEST(reports_what_was_spooled_and_what_kafka_acknowledged),
 	  TEST(what_predecessors_did_not_report_is_counted_once),
 	  TEST(samples_lost_in_a_failed_put_are_reported_in_the_next_batch),
 	  TEST(returns_what_the_last_batch_reported),

@@ -130,6 +130,8 @@ static void the_oldest_number_is_the_lowest_that_has_not_left(void **state)
 	assert_int_equal(spool_oldest_seq(&f.spool), 1);
 	spool_delivered(&f.spool, f.spool.epoch, 1);
 	assert_int_equal(spool_oldest_seq(&f.spool), 3);
+	assert_int_equal(spool_samples_get(&f.spool).sent, 2);
+	assert_int_equal(spool_samples_get(&f.spool).held, 1);
 
 	spool_close(&f.spool);
 	fixture_open(&f, 1 << 20);

@@ -48,6 +48,8 @@ static struct fleet_host host_of(void)
 		.version = STR("1.0"),
 		.last_seen_ms = 1787479200250,
 		.balance = { .sampled = 10,
+			     .spooled = 9,
+			     .sent = 7,
 			     .stored = 8,
 			     .in_flight = 1,
 			     .duplicate = 2,
@@ -71,7 +73,7 @@ static void writes_hosts_one_after_the_other(void **state)
 	fleet_response_begin(&response, &page, 1 << 20, &arena);
 	assert_true(fleet_response_add_host(&response, &host, &more, &err));
 	host = (struct fleet_host){ .host = STR("n2"),
-				    .balance = { .in_flight = -1, .why = "so" } };
+				    .balance = { .unaccounted = -1, .why = "so" } };
 	assert_true(fleet_response_add_host(&response, &host, &more, &err));
 	assert_true(more);
 	fleet_response_end(&response, &(struct query_stats){ 0 }, &res);
@@ -80,11 +82,13 @@ static void writes_hosts_one_after_the_other(void **state)
 		res.body,
 		STR("{\"status\":\"success\",\"data\":["
 		    "{\"node\":\"n1\",\"host\":\"n1/x\",\"version\":\"1.0\","
-		    "\"last_seen\":1787479200.25,\"sampled\":10,\"stored\":8,\"in_flight\":1,"
+		    "\"last_seen\":1787479200.25,\"sampled\":10,\"spooled\":9,\"sent\":7,"
+		    "\"stored\":8,\"in_flight\":1,\"unaccounted\":0,"
 		    "\"duplicate\":2,\"conflict\":4,\"missing\":3,\"lost\":{\"ring\\\"full\":1},"
 		    "\"truncated\":{}},"
 		    "{\"node\":\"\",\"host\":\"n2\",\"version\":\"\",\"last_seen\":0,\"sampled\":0,"
-		    "\"stored\":0,\"in_flight\":-1,\"duplicate\":0,\"conflict\":0,\"missing\":0,"
+		    "\"spooled\":0,\"sent\":0,\"stored\":0,\"in_flight\":0,\"unaccounted\":-1,"
+		    "\"duplicate\":0,\"conflict\":0,\"missing\":0,"
 		    "\"lost\":{},"
 		    "\"truncated\":{},\"why\":\"so\"}],\"stats\":{")));
 }

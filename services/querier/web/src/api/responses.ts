@@ -47,6 +47,7 @@ export interface Host {
 	sampled: number;
 	stored: number;
 	in_flight: number;
+	unaccounted: number;
 	duplicate: number;
 	conflict: number;
 	missing: number;

@@ -136,6 +136,7 @@ function HostRow(props: FleetProps & { host: Host }) {
 			<td class="number">
 				{formatCount(host.in_flight)}
 				{host.missing > 0 && <span class="share">{formatCount(host.missing)} batches missing</span>}
+				{host.unaccounted !== 0 && <span class="share">{formatCount(host.unaccounted)} unaccounted</span>}
 			</td>
 			<td>
 				<Reasons counts={host.lost} sampled={host.sampled} />
