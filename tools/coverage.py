@@ -67,6 +67,7 @@ PURE = {
     "services/agent/spool": "batch pace spool_file",
     "services/agent/unwind": "stack_walk",
     "services/debuginfo": "misses request_path upload_shares",
+    "services/ingester/maintain": "balance_watch",
     "services/ingester/consume": "batch_number liveness partition_buffer poison "
                                  "seek_overrides unreadable",
     "services/querier/api": "fleet_response params share_request web_page",

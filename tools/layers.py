@@ -78,7 +78,8 @@ MAY_USE = {
         "services/agent/spool services/agent/upload",
     "services/ingester": "lib/base lib/wire lib/client lib/server/metrics lib/store",
     "services/ingester/maintain":
-        "lib/base lib/server/daemon lib/store/maintenance lib/store/compact services/ingester",
+        "lib/base lib/server/daemon lib/store/maintenance lib/store/compact lib/store/fleet "
+        "services/ingester",
     "services/ingester/consume":
         "lib/base lib/profile lib/wire lib/client lib/server/daemon lib/store/write "
         "services/ingester",

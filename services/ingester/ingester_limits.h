@@ -33,6 +33,10 @@
 	      PACE)                                                                                \
 	LIMIT(MAINTENANCE_WAIT_MS, 60000, MS,                                                      \
 	      "the pause between two rounds of creating and dropping table partitions", PACE)      \
+	LIMIT(BALANCE_READ_MS, 30000, MS, "reading the balances of all hosts",                     \
+	      "`decima_ingester_balance_errors_total`; read again in the next round")              \
+	LIMIT(BALANCE_LOG_MS, 3600000, MS,                                                         \
+	      "the pause between two log lines about a host whose balance stays open", PACE)       \
 	LIMIT(LOOP_TURN_MS, 30000, MS, "a turn of the loop that reads and stores",                 \
 	      "`/healthy` is 503 until the turn ends")                                             \
 	/* librdkafka's max.poll.interval: then the partitions are given to others anyway. */      \

@@ -16,7 +16,7 @@
 struct settings {
 	struct daemon_settings daemon;
 	struct consume_options consume;
-	uint64_t compaction_age_ns, retention_rollup_ns;
+	uint64_t compaction_age_ns, retention_rollup_ns, balance_wait_ns;
 	const char *failpoints;
 };
 
@@ -50,6 +50,10 @@ static const struct conf_key keys[] = {
 	  .fallback = "5m", .max = 3600 * NS_PER_SECOND,
 	  .help = "Age at which raw rows of samples are compacted into fewer and larger ones; 0: "
 		  "never." },
+	{ "balance-wait", CONF_DURATION, offsetof(struct settings, balance_wait_ns),
+	  .fallback = "10m", .min = NS_PER_SECOND,
+	  .help = "How long the samples of a host may be in transit without becoming fewer, or be "
+		  "unaccounted, before the log and the metrics report the host." },
 	{ "retention-raw", CONF_DURATION, FIELD(retention_raw_ns), .fallback = "7d",
 	  .min = 3600 * NS_PER_SECOND,
 	  .help = "Age at which samples are dropped, one hour at a time." },
@@ -96,6 +100,7 @@ static bool run(void *self, struct err *err)
 		.postgres = loaded->consume.postgres,
 		.retention_raw_ns = loaded->consume.retention_raw_ns,
 		.retention_rollup_ns = loaded->retention_rollup_ns,
+		.balance_wait_ns = loaded->balance_wait_ns,
 	};
 	bool done = compact_start(&compact, &compaction, err) &&
 		    maintenance_start(&maintenance, &maintenance_options, err) &&

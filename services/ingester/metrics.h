@@ -141,6 +141,14 @@ enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 	    "Connections to PostgreSQL opened, including the first.")                              \
 	ROW(ingester_writers_terminated, METRIC_COUNTER, "writers_terminated_total",               \
 	    "Connections of other ingesters that were stuck and were terminated.")                 \
+	ROW(ingester_hosts_stuck, METRIC_GAUGE, "hosts_stuck_in_transit",                          \
+	    "Hosts of the whole fleet whose samples in transit have not become fewer for "         \
+	    "--balance-wait, though they sent batches meanwhile; the log names them.")             \
+	ROW(ingester_hosts_unaccounted, METRIC_GAUGE, "hosts_unaccounted",                         \
+	    "Hosts of the whole fleet whose balance has not closed for --balance-wait; the log "   \
+	    "names them.")                                                                         \
+	ROW(ingester_balance_errors, METRIC_COUNTER, "balance_errors_total",                       \
+	    "Times that the balances of the hosts could not be read; the next round tries again.") \
 	ROW(ingester_partitions_created, METRIC_COUNTER, "partitions_created_total",               \
 	    "Table partitions created.")                                                           \
 	ROW(ingester_partitions_dropped, METRIC_COUNTER, "partitions_dropped_total",               \

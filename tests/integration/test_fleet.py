@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fleet: for each host, sampled = stored + lost + in transit, for any fate of its batches."""
+import itertools
 import json
 import subprocess
 import time
 
 import pytest
 
-from harness import Cell, stays, wait_until
+from harness import Cell, metrics, stays, wait_until
 from otlp_messages import cpu_message, headers
 
 DAY_MS = 86_400_000
@@ -149,6 +150,43 @@ def test_samples_that_disappear_are_unaccounted_and_not_in_transit(host):
         in_flight=0, unaccounted=3 * (forged - known), missing=0, conflict=known,
         duplicate=forged - known, lost={"conflict": 3 * known})
     assert "another program sends under this host's name" in entry["why"]
+
+
+def test_hosts_whose_balance_stays_open_are_named_in_the_log(cell, protos):
+    """Missing batches of a host that goes on sending, and unaccounted samples; no silent host."""
+    with Cell(cell.fleet, f"{cell.name}_open", partitions=1) as own:
+        own.ingester.flags["balance-wait"] = "2s"
+        own.start()
+        stuck, silent, broken, closed = (
+            Host(own, protos, name) for name in ("stuck", "silent", "broken", "closed"))
+        for host in (stuck, silent):
+            host.send(1, 5)
+            host.send(3, 2, sampled=10)
+        broken.send(1, 5, sampled=9)
+        closed.send(1, 5)
+        numbers = itertools.count(4)
+
+        def counted():
+            values = metrics(own.ingester)
+            return (values["decima_ingester_hosts_stuck_in_transit"],
+                    values["decima_ingester_hosts_unaccounted"])
+
+        def reported():
+            stuck.send(next(numbers), 1)
+            assert counted() == (1, 1)
+            return True
+
+        wait_until(reported, what="both hosts are reported")
+        lines = [line for line in own.ingester.log_file.read_text().splitlines()
+                 if "the balance of a host does not close" in line]
+        for host, fields in ((stuck, "in_flight=3 unaccounted=0 missing=1"),
+                             (broken, "in_flight=0 unaccounted=4 missing=0")):
+            assert [fields in line for line in lines if host.id in line] == [True], lines
+        assert len(lines) == 2
+
+        stuck.send(2, 3, sampled=8)
+        broken.send(2, 1, sampled=6)  # its agent was wrong
+        wait_until(lambda: counted() == (0, 0), what="both hosts are closed")
 
 
 def test_what_an_older_ingester_stored_last_is_estimated(cell, host):

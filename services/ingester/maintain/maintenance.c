@@ -6,6 +6,7 @@
 #include "ingester/ingester_limits.h"
 #include "ingester/metrics.h"
 #include "server/daemon.h"
+#include "store/fleet/fleet.h"
 
 static void count(const struct store_maintenance *now, const struct store_maintenance *before)
 {
@@ -14,6 +15,48 @@ static void count(const struct store_maintenance *now, const struct store_mainte
 		   now->partitions_dropped - before->partitions_dropped);
 	metric_add(&ingester_writers_terminated,
 		   now->writers_terminated - before->writers_terminated);
+}
+
+/* Connects for each round: a connection would be idle for the rest of the minute. */
+static bool read_balances(struct maintenance *maintenance, struct err *err)
+{
+	struct balance_watch *watch = &maintenance->watch;
+	const struct store_bounds bounds = {
+		.deadline_ns = clock_monotonic_ns() + BALANCE_READ_MS * NS_PER_MS,
+		.cancel = daemon_cancel(),
+	};
+	const struct store_reader_options options = { .postgres = maintenance->postgres,
+						      .wait_ms = BALANCE_READ_MS,
+						      .cancel = daemon_cancel() };
+	const struct fleet_sink sink = { .on_host = balance_watch_host, .self = watch };
+	struct store_reader reader = { 0 };
+
+	balance_watch_begin(watch, clock_monotonic_ns());
+
+	bool done = store_reader_open(&reader, &options, err) &&
+		    store_reader_begin(&reader, &bounds, err) &&
+		    store_reader_fleet(&reader, STR(""), &sink, err);
+
+	store_reader_end(&reader);
+	store_reader_close(&reader);
+	if (done)
+		balance_watch_end(watch);
+	else
+		balance_watch_abort(watch);
+	return done;
+}
+
+static void check_balances(struct maintenance *maintenance)
+{
+	struct err err;
+
+	if (read_balances(maintenance, &err)) {
+		metric_set(&ingester_hosts_stuck, (int64_t)maintenance->watch.stuck);
+		metric_set(&ingester_hosts_unaccounted, (int64_t)maintenance->watch.unaccounted);
+	} else if (!daemon_stopping()) {
+		metric_add(&ingester_balance_errors, 1);
+		log_warn("balances of hosts not read, trying again", "error=\"%s\"", err.msg);
+	}
 }
 
 static void *run(void *self)
@@ -32,7 +75,9 @@ static void *run(void *self)
 		if (!good && !daemon_stopping() && (had_tables || err.code != ERR_NOT_FOUND))
 			log_warn("partitions not maintained, trying again", "error=\"%s\"",
 				 err.msg);
-		(void)daemon_wait(had_tables ? MAINTENANCE_WAIT_MS : RETRY_MS);
+		if (good)
+			check_balances(maintenance);
+		(void)daemon_wait(had_tables ? maintenance->pause_ms : RETRY_MS);
 	}
 	return NULL;
 }
@@ -47,6 +92,11 @@ bool maintenance_start(struct maintenance *maintenance, const struct maintenance
 				       .retention_rollup_ns = options->retention_rollup_ns,
 				       .cancel = daemon_cancel(),
 			       });
+	balance_watch_init(&maintenance->watch, options->balance_wait_ns);
+	maintenance->postgres = options->postgres;
+	maintenance->pause_ms = options->balance_wait_ns / NS_PER_MS < MAINTENANCE_WAIT_MS
+					? options->balance_wait_ns / NS_PER_MS
+					: MAINTENANCE_WAIT_MS;
 	if (pthread_create(&maintenance->thread, NULL, run, maintenance) != 0)
 		return err_set(err, ERR_IO, "cannot start the maintenance thread");
 	maintenance->is_running = true;
@@ -58,4 +108,5 @@ void maintenance_stop(struct maintenance *maintenance)
 	if (maintenance->is_running)
 		pthread_join(maintenance->thread, NULL);
 	maintenance->is_running = false;
+	balance_watch_done(&maintenance->watch);
 }
