@@ -135,6 +135,16 @@ def test_a_batch_under_the_number_of_another_batch_is_in_conflict(cell, host, mo
             in cell.ingester.log_file.read_text()
 
 
+def test_a_forged_status_cannot_make_the_balance_useless(protos, host):
+    host.send(1, 5)
+    forge(host, 1, status_=status(protos, 0, batch=2**63))
+    host.send(2, 1)
+
+    entry = host.becomes(sampled=6, stored=6, conflict=1)
+    assert 0 < entry["lost"]["conflict"] < 1000
+    assert entry["unaccounted"] == -entry["lost"]["conflict"]
+
+
 def test_samples_that_disappear_are_unaccounted_and_not_in_transit(host):
     """300 forged batches without samples: of the oldest, the hashes are no longer known."""
     known, forged = 256, 300

@@ -136,10 +136,12 @@ void host_count_rejected(struct host *host, str status)
 	host->store.rejected_samples += batch_samples(status);
 }
 
-void host_count_conflict(struct host *host, str status)
+void host_count_conflict(struct host *host, str status, size_t value_len)
 {
+	uint64_t samples = batch_samples(status);
+
 	host->store.conflict_batches++;
-	host->store.conflict_samples += batch_samples(status);
+	host->store.conflict_samples += samples < value_len ? samples : value_len;
 }
 
 void host_count_late(struct host *host, str status)

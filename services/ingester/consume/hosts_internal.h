@@ -61,9 +61,10 @@ void host_count_rejected(struct host *host, str status);
 
 /*
  * Counts a batch whose number was received with other contents, and its samples as above: it cannot
- * be known which of the two batches is the host's own. Cannot fail.
+ * be known which of the two batches is the host's own. No batch has more samples than bytes
+ * (`value_len`): a forged status cannot make the sum useless. Cannot fail.
  */
-void host_count_conflict(struct host *host, str status);
+void host_count_conflict(struct host *host, str status, size_t value_len);
 
 /* A batch that was missing arrived: its samples, as above, are missing no longer. Cannot fail. */
 void host_count_late(struct host *host, str status);

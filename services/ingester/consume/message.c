@@ -104,7 +104,7 @@ static bool process_received(struct message *message, const struct batch_number 
 		number->sequence, STR_ARG(number->host));
 	if (!reject(message, REJECT_CONFLICT, &why, err))
 		return false;
-	host_count_conflict(message->host, status);
+	host_count_conflict(message->host, status, message->record->value.len);
 	return true;
 }
 
