@@ -9,7 +9,8 @@
 #define INGESTER_LIMITS(LIMIT)                                                                     \
 	LIMIT(HOST_ID_MAX, 512, BYTES, "the key of a message with a sequence number",              \
 	      "it is rejected, `decima_ingester_rejected_messages_total{reason=\"bad_headers\"}`") \
-	LIMIT(HOSTS_MAX, 1 << 16, COUNT, "hosts in the cache, `decima_ingester_hosts`",            \
+	LIMIT(HOSTS_MAX, 1 << 16, COUNT,                                                           \
+	      "hosts in the cache, `decima_ingester_hosts`; or 3/4 of the memory for data",        \
 	      "all data is flushed and the cache is cleared")                                      \
 	/* Divides the memory limit; the quotient is for data that waits for a flush. To encode    \
 	 * this data into rows needs up to three times as much again if all of it is of one        \

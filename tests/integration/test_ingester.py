@@ -102,6 +102,26 @@ def test_a_late_batch_is_distinguished_from_a_duplicate(cell, protos, moves):
         (4, "{}")]
 
 
+def test_hosts_that_fill_the_memory_are_evicted(cell, protos, figure):
+    """7,000 hosts need more than the share of 64 MB that is for data."""
+    hosts = 7000
+    with Cell(cell.fleet, f"{cell.name}_crowd", partitions=1) as small:
+        small.ingester.flags["memory-limit"] = "64MB"
+        small.start()
+        producer = confluent_kafka.Producer(small.kafka_settings(**{"linger.ms": 5}))
+        batch = cpu_message(protos, "crowd", {(0x10,): 1})
+        for host in range(hosts):
+            producer.produce(small.topic, batch, key=f"{host}/id".encode(), headers=headers(1))
+            producer.poll(0)
+        assert producer.flush(30) == 0
+
+        wait_until(lambda: small.rows("SELECT count(*), sum(stored) FROM agent_status")
+                   == [(hosts, hosts)], what="all hosts are stored")
+        after = metrics(small.ingester)
+        assert after["decima_ingester_hosts"] < hosts
+        figure(f"{hosts} hosts in 64 MB: {after['decima_ingester_flushes_total']:.0f} flushes")
+
+
 def test_a_new_spool_of_a_host_starts_again_at_sequence_number_1(cell, protos):
     for epoch in (10, 11):
         cell.produce(cpu_message(protos, "epochs", {(0x10,): 1}), key=b"epochs/1",

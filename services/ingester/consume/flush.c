@@ -255,11 +255,19 @@ static void observe(struct consume *consume)
 	consume->writers_terminated = consume->store.writers_terminated;
 }
 
+/* Hosts that fill the share for data would cause a flush at each message. */
+static bool too_many_hosts(const struct consume *consume)
+{
+	uint64_t limit = consume->options->memory_limit / BUFFER_SHARE;
+
+	return consume->hosts.count >= HOSTS_MAX || hosts_memory(&consume->hosts) > limit / 4 * 3;
+}
+
 void flush_if_due(struct consume *consume)
 {
 	uint64_t now_ns = clock_monotonic_ns(),
 		 limit = consume->options->memory_limit / BUFFER_SHARE;
-	bool is_full = memory_used(consume) > limit || consume->hosts.count >= HOSTS_MAX;
+	bool is_full = memory_used(consume) > limit || too_many_hosts(consume);
 	struct err err;
 
 	if (consume->poison.limit && buffered_messages(consume) >= consume->poison.limit &&
@@ -273,7 +281,7 @@ void flush_if_due(struct consume *consume)
 		consume->next_flush_ns = now_ns + consume->options->flush_interval_ns;
 		if (consume->state == CONSUME_STORE_UNAVAILABLE)
 			consume->state = CONSUME_RUNNING;
-		if (consume->hosts.count >= HOSTS_MAX)
+		if (too_many_hosts(consume))
 			hosts_clear(&consume->hosts); /* the table has all of them now */
 		set_paused(consume, false);
 		return;
