@@ -10,7 +10,12 @@
  *
  * A batch can be sent only after it is on disk, fsynced under its final name. Its number is in meta
  * before the batch can be removed. So numbers go 1, 2, 3, ... without gaps or repeats through any
- * kill -9. A new epoch begins only with a new spool, another host id, or a lost meta file.
+ * kill -9. A new epoch begins only with a new spool, another host id, a lost meta file, or another
+ * place.
+ *
+ * The place is the machine's boot and the inode of STATE/spool. Both differ in a copy of the spool,
+ * as on a cloned machine: if two agents went on with the same epoch, they would use each number
+ * twice, and the ingester would drop one of the two batches as a duplicate.
  *
  * A full spool drops its oldest batches that are not in flight. A drop is counted in meta, with the
  * range of numbers, before the file is removed: a crash in between neither loses nor doubles the
@@ -32,6 +37,7 @@ struct spool_options {
 	const char *state_directory; /* created if missing */
 	const char *node;            /* host.name; host id = node, '/', machine id */
 	const char *machine_id_path; /* NULL: /etc/machine-id */
+	const char *boot_id_path;    /* NULL: the kernel's */
 	uint64_t max_bytes;          /* of the batches on disk, --spool-max-bytes */
 };
 
@@ -62,6 +68,7 @@ struct spool_entry;
 struct spool {
 	uint64_t epoch, last_seq;
 	str host_id; /* the key of every message */
+	str place;   /* see above */
 	/*
 	 * The AgentStatus of the last batch that was put, possibly by the previous agent process;
 	 * empty in a new epoch. The agent's counters continue from it, except lost[spool_*], which

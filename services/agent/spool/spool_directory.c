@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "wire/status.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +17,14 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-enum { META_MAX = 64 << 10, ID_MAX = 256 };
+/* What became of meta. */
+enum meta_state {
+	META_CONTINUES,
+	META_IS_UNUSABLE,
+	META_OF_OTHER_PLACE,
+};
+
+enum { META_MAX = 64 << 10, ID_MAX = 256, BOOT_ID_MAX = 64 };
 
 struct spool_name spool_name_format(uint64_t epoch, uint64_t seq, const char *suffix)
 {
@@ -49,6 +57,7 @@ bool spool_meta_store(struct spool *spool, str status, struct err *err)
 		.dropped = spool->dropped,
 		.host_id = spool->host_id,
 		.status = status,
+		.place = spool->place,
 	};
 
 	_Static_assert(sizeof(meta.counts) == sizeof(lost.batches) + sizeof(lost.samples),
@@ -107,6 +116,26 @@ static bool host_id_find(struct spool *spool, const struct spool_options *option
 	if (spool->host_id.len > SPOOL_KEY_MAX)
 		return err_set(err, ERR_INVALID, "the host id %.40s... is longer than %d bytes",
 			       spool->host_id.ptr, SPOOL_KEY_MAX);
+	return true;
+}
+
+/* Without a boot id the inode alone is the place. */
+static bool place_find(struct spool *spool, const struct spool_options *options, struct err *err)
+{
+	const char *path =
+		options->boot_id_path ? options->boot_id_path : "/proc/sys/kernel/random/boot_id";
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	char boot[BOOT_ID_MAX];
+	ssize_t len = fd < 0 ? 0 : read(fd, boot, sizeof(boot));
+	struct stat stat;
+
+	if (fstat(spool->spool_fd, &stat))
+		return err_errno(err, "stat the spool");
+
+	str id = str_trim((str){ boot, len > 0 ? (size_t)len : 0 });
+
+	spool->place = str_format(&spool->arena, STR_FMT "/%ju/%ju", STR_ARG(id),
+				  (uintmax_t)stat.st_dev, (uintmax_t)stat.st_ino);
 	return true;
 }
 
@@ -227,8 +256,37 @@ static void status_store(struct spool *spool, str status)
 	spool->last_status = (str){ spool->status_room, status.len };
 }
 
-/* False: there is no meta that can be continued. */
-static bool meta_load(struct spool *spool)
+static uint64_t lost_in_status(const struct agent_status *status, str reason)
+{
+	for (size_t i = 0; i < status->lost_count; i++)
+		if (str_eq(status->lost[i].reason, reason))
+			return status->lost[i].samples;
+	return 0;
+}
+
+/* The drops that the last status of the former epoch does not report are reported in the new one:
+ * they happened after it was written. */
+static void unreported_carry(struct spool *spool)
+{
+	AUTO_ARENA arena = { 0 };
+	struct spool_lost lost = { 0 };
+	struct agent_status status = { 0 };
+	struct err err;
+
+	if (spool->last_status.len && status_read(spool->last_status, &status, &arena, &err)) {
+		for (size_t i = 0; i < SPOOL_REASON_COUNT; i++) {
+			uint64_t reported =
+				lost_in_status(&status, str_from(spool_reason_names[i]));
+			uint64_t all = spool->lost.samples[i];
+
+			lost.samples[i] = all > reported ? all - reported : 0;
+		}
+	}
+	epoch_begin(spool);
+	spool->lost = lost;
+}
+
+static enum meta_state meta_load(struct spool *spool)
 {
 	AUTO_ARENA arena = { 0 };
 	struct spool_meta meta;
@@ -238,25 +296,26 @@ static bool meta_load(struct spool *spool)
 	if (!disk_file_read(spool->spool_fd, SPOOL_META, META_MAX, &arena, &file, &err)) {
 		if (err.code != ERR_NOT_FOUND)
 			log_error("spool meta unusable", "error=\"%s\"", err.msg);
-		return false;
+		return META_IS_UNUSABLE;
 	}
 	if (!spool_meta_read(file, &meta, &err)) {
 		log_error("spool meta unusable", "error=\"meta of the spool: %s\"", err.msg);
-		return false;
+		return META_IS_UNUSABLE;
 	}
 	/* These drops are counted, even if the host id was another one then. */
 	spool->dropped = meta.dropped;
 	if (!str_eq(meta.host_id, spool->host_id)) {
 		log_warn("host id changed", "before=" STR_FMT " now=" STR_FMT,
 			 STR_ARG(meta.host_id), STR_ARG(spool->host_id));
-		return false;
+		return META_IS_UNUSABLE;
 	}
 	spool->epoch = meta.epoch;
 	spool->last_seq = meta.last_seq;
 	memcpy(spool->lost.batches, meta.counts, sizeof(spool->lost.batches));
 	memcpy(spool->lost.samples, meta.counts + SPOOL_REASON_COUNT, sizeof(spool->lost.samples));
 	status_store(spool, meta.status);
-	return true;
+	return meta.place.len == 0 || str_eq(meta.place, spool->place) ? META_CONTINUES
+								       : META_OF_OTHER_PLACE;
 }
 
 /* After a crash between the renames of the batch and of meta: meta does not have the batch yet. */
@@ -289,7 +348,7 @@ static bool last_batch_drop(struct spool *spool, const struct spool_entry *last,
 		return false;
 	spool->bytes -= last->bytes;
 	spool->entry_count--;
-	return meta_load(spool);
+	return meta_load(spool) == META_CONTINUES;
 }
 
 /* If meta is up to date it is not written, so that waiting batches can be sent on a full disk. */
@@ -318,12 +377,22 @@ bool spool_directory_open(struct spool *spool, const struct spool_options *optio
 	if (!directory_open(path, &spool->spool_fd, err))
 		return false;
 
-	bool is_resumed = meta_load(spool);
+	if (!place_find(spool, options, err))
+		return false;
+
+	enum meta_state meta = meta_load(spool);
 
 	if (!directory_scan(spool, err))
 		return false;
-	if (is_resumed)
+	if (meta == META_CONTINUES)
 		return catch_up(spool, err);
+	if (meta == META_OF_OTHER_PLACE) {
+		log_info("the machine was restarted, or the spool is a copy",
+			 "before_epoch=%" PRIu64, spool->epoch);
+		unreported_carry(spool);
+		/* The first batch writes meta. On a full disk the waiting batches can be sent. */
+		return true;
+	}
 	epoch_begin(spool);
 	return spool_meta_store(spool, spool->last_status, err);
 }

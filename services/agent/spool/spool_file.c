@@ -145,6 +145,7 @@ str spool_meta_write(const struct spool_meta *meta, struct arena *arena)
 	buf_u64(&out, meta->dropped.last);
 	buf_str_prefixed(&out, meta->host_id);
 	buf_str_prefixed(&out, meta->status);
+	buf_str_prefixed(&out, meta->place);
 	checksum_add(&out);
 	return buf_bytes(&out);
 }
@@ -170,6 +171,8 @@ bool spool_meta_read(str file, struct spool_meta *ret_meta, struct err *err)
 	meta.dropped.last = reader_u64(&r);
 	meta.host_id = reader_str_prefixed(&r);
 	meta.status = reader_str_prefixed(&r);
+	if (reader_left(&r)) /* written since places are recorded */
+		meta.place = reader_str_prefixed(&r);
 	if (r.failed || reader_left(&r) || meta.host_id.len > SPOOL_KEY_MAX ||
 	    meta.status.len > SPOOL_STATUS_MAX)
 		return err_set(err, ERR_INVALID, "fields do not match the length");

@@ -33,6 +33,7 @@ struct spool_meta {
 	uint64_t counts[6];         /* struct spool_lost: batches, then samples, by reason */
 	struct spool_range dropped; /* counted already; its remaining files are to be removed */
 	str host_id, status;
+	str place; /* the spool's place when meta was written (spool.h); empty: not recorded */
 };
 
 /* The bytes of a batch file, in the arena. */

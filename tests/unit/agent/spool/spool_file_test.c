@@ -90,6 +90,21 @@ static str forged(str file, size_t at, char byte, struct arena *arena)
 	return (str){ copy, file.len };
 }
 
+/* Before places were recorded, the status was the last field. */
+static void meta_without_a_place_is_read(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct spool_meta meta = { .epoch = 7, .host_id = STR("h"), .status = STR("s") }, got;
+	str file = spool_meta_write(&meta, &arena);
+	struct err err;
+
+	(void)state;
+	file.len -= 1; /* the length of the place, which is empty */
+	file = forged(file, 0, file.ptr[0], &arena);
+	assert_true(spool_meta_read(file, &got, &err));
+	assert_true(got.epoch == 7 && str_eq(got.status, STR("s")) && got.place.len == 0);
+}
+
 static void a_malformed_header_is_rejected_though_its_checksum_matches(void **state)
 {
 	static const struct {
@@ -135,5 +150,6 @@ static void meta_of_another_kind_or_length_is_rejected(void **state)
 RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(detects_every_truncation_and_every_changed_byte),
 	  TEST(the_header_alone_has_samples_and_size),
 	  TEST(meta_is_read_back_and_a_truncated_one_is_rejected),
+	  TEST(meta_without_a_place_is_read),
 	  TEST(a_malformed_header_is_rejected_though_its_checksum_matches),
 	  TEST(meta_of_another_kind_or_length_is_rejected))

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "support/scratch.h"
 #include "support/test.h"
+#include "wire/status.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -515,6 +516,91 @@ static void another_host_id_begins_a_new_epoch(void **state)
 	fixture_close(&f);
 }
 
+static void boot(struct fixture *f, const char *id)
+{
+	const char *path = str_z(&f->arena, str_format(&f->arena, "%s/boot", f->scratch.path));
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fprintf(file, "%s\n", id);
+	assert_int_equal(fclose(file), 0);
+	f->options.boot_id_path = path;
+}
+
+static void after_a_boot_a_new_epoch_begins_and_old_batches_keep_theirs(void **state)
+{
+	struct fixture f = { 0 };
+	struct spool_batch batch;
+	uint64_t epoch;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	spool_close(&f.spool);
+	boot(&f, "first");
+	fixture_open(&f, 1 << 20);
+	put(&f, "before", 1);
+	epoch = f.spool.epoch;
+	spool_close(&f.spool);
+	fixture_open(&f, 1 << 20);
+	assert_int_equal(f.spool.epoch, epoch);
+	assert_int_equal(f.spool.last_seq, 1);
+	spool_close(&f.spool);
+
+	boot(&f, "second");
+	fixture_open(&f, 1 << 20);
+	assert_true(f.spool.epoch > epoch);
+	assert_int_equal(f.spool.last_status.len, 0);
+	put(&f, "after", 1);
+	assert_true(spool_next(&f.spool, &f.arena, &batch));
+	assert_true(batch.epoch == epoch && batch.seq == 1);
+	assert_true(spool_next(&f.spool, &f.arena, &batch));
+	assert_true(batch.epoch == f.spool.epoch && batch.seq == 1);
+	fixture_close(&f);
+}
+
+static void a_copy_of_the_spool_has_an_epoch_of_its_own(void **state)
+{
+	struct fixture f = { 0 };
+	uint64_t epoch;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	put(&f, "before", 1);
+	epoch = f.spool.epoch;
+	spool_close(&f.spool);
+
+	const char *spool = str_z(&f.arena, str_format(&f.arena, "%s/spool", f.scratch.path));
+	const char *kept = str_z(&f.arena, str_format(&f.arena, "%s/kept", f.scratch.path));
+	const char *copy = str_z(&f.arena, str_format(&f.arena, "cp -a %s %s", kept, spool));
+
+	assert_int_equal(rename(spool, kept), 0);
+	assert_int_equal(system(copy), 0); // NOLINT(cert-env33-c)
+	fixture_open(&f, 1 << 20);
+	assert_true(f.spool.epoch > epoch);
+	fixture_close(&f);
+}
+
+static void drops_that_were_not_reported_before_a_boot_are_reported_after_it(void **state)
+{
+	struct fixture f = { 0 };
+	struct agent_status reported = { .lost_count = 1, .lost = { { STR("spool_full"), 10 } } };
+	struct err err;
+
+	(void)state;
+	fixture_open(&f, 1 << 20);
+	spool_close(&f.spool);
+	boot(&f, "first");
+	fixture_open(&f, 1 << 20);
+	f.spool.lost.samples[SPOOL_FULL] = 30;
+	assert_true(spool_put(&f.spool, STR("one"), status_write(&reported, &f.arena), 1, &err));
+	spool_close(&f.spool);
+
+	boot(&f, "second");
+	fixture_open(&f, 1 << 20);
+	assert_int_equal(spool_lost_get(&f.spool).samples[SPOOL_FULL], 20);
+	fixture_close(&f);
+}
+
 static void a_second_agent_is_rejected_with_an_error(void **state)
 {
 	struct fixture f = { 0 };
@@ -557,5 +643,9 @@ RUN_TESTS(TEST(numbers_continue_after_a_restart_and_batches_come_in_order),
 	  TEST(waiting_batches_are_sent_though_the_disk_is_full_at_the_start),
 	  TEST(a_batch_that_meta_cannot_record_is_removed_and_its_number_reused),
 	  TEST(a_lost_meta_begins_a_new_epoch_and_old_batches_keep_theirs),
-	  TEST(another_host_id_begins_a_new_epoch), TEST(a_second_agent_is_rejected_with_an_error),
+	  TEST(another_host_id_begins_a_new_epoch),
+	  TEST(after_a_boot_a_new_epoch_begins_and_old_batches_keep_theirs),
+	  TEST(a_copy_of_the_spool_has_an_epoch_of_its_own),
+	  TEST(drops_that_were_not_reported_before_a_boot_are_reported_after_it),
+	  TEST(a_second_agent_is_rejected_with_an_error),
 	  TEST(a_batch_larger_than_the_spool_is_rejected))
