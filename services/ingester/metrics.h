@@ -81,6 +81,9 @@ enum { SKIPPED_REASON_COUNT = OTLP_REASON_COUNT - OTLP_PARTIAL_REASON };
 	ROW(ingester_buffered_samples, METRIC_GAUGE, "buffered_samples",                           \
 	    "Samples that wait for the next flush.")                                               \
 	ROW(ingester_hosts, METRIC_GAUGE, "hosts", "Hosts in the cache.")                          \
+	ROW(ingester_shared_hosts, METRIC_GAUGE, "shared_hosts",                                   \
+	    "Host ids under which several agents sent in the last five minutes, once a minute: "   \
+	    "cloned machines.")                                                                    \
 	ROW(ingester_paused, METRIC_GAUGE, "paused",                                               \
 	    "1 while reading is paused because memory is full.")                                   \
 	ROW(ingester_pauses, METRIC_COUNTER, "pauses_total",                                       \

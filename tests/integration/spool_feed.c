@@ -61,7 +61,9 @@ static bool put_all(struct feed *feed, struct err *err)
 	while (spool->last_seq < feed->last) {
 		AUTO_ARENA arena = { 0 };
 		uint64_t number = spool->last_seq + 1;
-		struct agent_status status = { .node = str_from(feed->node), .sampled = number };
+		struct agent_status status = { .node = str_from(feed->node),
+					       .sampled = number,
+					       .time_unix_ns = clock_unix_ns() };
 
 		if (!spool_put(spool, batch_of(number, feed->node, &arena),
 			       status_write(&status, &arena), 1, err))

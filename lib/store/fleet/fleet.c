@@ -2,6 +2,7 @@
 #include "store/fleet/fleet.h"
 
 #include "base/clock.h"
+#include "store/active_agents.h"
 #include "store/limits.h"
 #include "store/write/received_set.h"
 #include "store/write/transit.h"
@@ -22,6 +23,7 @@ enum {
 	ROW_MISSING,
 	ROW_MISSING_SAMPLES,
 	ROW_IS_ESTIMATED,
+	ROW_IS_ACTIVE,
 };
 
 /* Without a status the host's clock is unknown, and the time of arrival is used. */
@@ -32,8 +34,10 @@ static const char declare[] =
 	"1000)::bigint,"
 	" stored, skipped, too_far_ahead, rejected_samples, duplicate_batches,"
 	" conflict_batches, conflict_samples, gap, missing::text,"
-	" missing_samples, (missing_revision <> revision)::int::bigint "
-	"FROM agent_status WHERE host COLLATE \"C\" > $1 ORDER BY host COLLATE \"C\", epoch";
+	" missing_samples, (missing_revision <> revision)::int::bigint,"
+	" (" AGENT_IS_ACTIVE ")::int::bigint "
+	"FROM agent_status WHERE host COLLATE \"C\" > $1 " AGENT_WINDOW
+	" ORDER BY host COLLATE \"C\", epoch";
 
 /* The host whose spools are being added up. */
 struct fleet_scan {
@@ -125,6 +129,7 @@ static bool add_spool(struct fleet_scan *scan, const struct postgres_rows *rows,
 	if (!add_missing(&spool, postgres_get(rows, row, ROW_MISSING), &scratch, err))
 		return false;
 	balance_add(&host->balance, &spool, &scan->arena);
+	host->agents += get_u64(rows, row, ROW_IS_ACTIVE);
 	if (last_seen_ms > host->last_seen_ms)
 		host->last_seen_ms = last_seen_ms;
 	if (spool.has_status) {

@@ -15,6 +15,8 @@ struct fleet_host {
 	str host;              /* host id: the key of the Kafka messages of the host */
 	str node, version;     /* from the newest spool with a readable status; empty if unknown */
 	uint64_t last_seen_ms; /* Unix ms: when its newest batch was spooled, by the host's clock */
+	/* That send now, at least 1: more than one agent has the same node and machine id. */
+	uint64_t agents;
 	struct balance balance;
 };
 

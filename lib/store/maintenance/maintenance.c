@@ -7,6 +7,7 @@
 #include "store/maintenance/partition.h"
 #include "store/maintenance/retention_internal.h"
 #include "store/maintenance/schema.h"
+#include "store/maintenance/shared_hosts.h"
 #include "store/maintenance/stuck_writers.h"
 
 #include <inttypes.h>
@@ -70,6 +71,7 @@ static bool run(struct store_maintenance *maintenance, struct err *err)
 	return earliest_now(maintenance, now_ms, &retention.now_ms, err) &&
 	       schema_check(&maintenance->pg, err) &&
 	       stuck_writers_terminate(&maintenance->pg, &maintenance->writers_terminated, err) &&
+	       shared_hosts_check(&maintenance->pg, &maintenance->shared_hosts, err) &&
 	       make_ahead(maintenance, now_ms, err) &&
 	       retention_run(&maintenance->pg, &retention, &maintenance->partitions_dropped, err);
 }

@@ -25,6 +25,7 @@ struct store_maintenance {
 	/* read freely: since init */
 	uint64_t partitions_made, partitions_dropped;
 	uint64_t writers_terminated; /* connections of stuck writers that were terminated */
+	uint64_t shared_hosts;       /* hosts with several agents, in the last run */
 	/* private */
 	struct store_maintenance_options options;
 	struct postgres pg;

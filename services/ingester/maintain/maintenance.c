@@ -15,6 +15,7 @@ static void count(const struct store_maintenance *now, const struct store_mainte
 		   now->partitions_dropped - before->partitions_dropped);
 	metric_add(&ingester_writers_terminated,
 		   now->writers_terminated - before->writers_terminated);
+	metric_set(&ingester_shared_hosts, (int64_t)now->shared_hosts);
 }
 
 /* Connects for each round: a connection would be idle for the rest of the minute. */

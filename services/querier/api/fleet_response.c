@@ -59,6 +59,8 @@ static void put_host(struct json *json, const struct fleet_host *host)
 	put_str(json, STR("version"), host->version);
 	json_key(json, STR("last_seen"));
 	json_double(json, (double)host->last_seen_ms / 1000);
+	if (host->agents > 1)
+		put_u64(json, STR("agents"), host->agents);
 	put_u64(json, STR("sampled"), sum->sampled);
 	put_u64(json, STR("spooled"), sum->spooled);
 	put_u64(json, STR("sent"), sum->sent);
