@@ -166,9 +166,17 @@ def reported_counts(truth):
     """{host: {(sampled, lost)}}: every pair that its agent has reported."""
     found = {}
     for (host, _), batches in truth.reported.items():
-        found.setdefault(host, set()).update(
-            (counts.sampled, tuple(sorted(counts.lost.items()))) for counts in batches.values())
+        pairs = {(counts.sampled, tuple(sorted(counts.lost.items())))
+                 for counts in batches.values()}
+        # The host's counts are the sums over its spools, of which one may not have been seen yet.
+        before = found.get(host, set())
+        found[host] = before | pairs | {added(one, other) for one in before for other in pairs}
     return found
+
+
+def added(one, other):
+    lost = Counter(dict(one[1])) + Counter(dict(other[1]))
+    return one[0] + other[0], tuple(sorted(lost.items()))
 
 
 def reported_differences(host, reported):

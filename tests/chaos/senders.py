@@ -24,9 +24,9 @@ OLD_S = (50 * 3600, 60 * 3600)  # of past days
 class Feed(Process):
     """tests/spool_feed: the agent's spool and publisher."""
 
-    def __init__(self, cell, name, pause_ms):
+    def __init__(self, cell, name, pause_ms, node=None):
         super().__init__(cell.fleet.run_dir, f"{cell.name}-{name}", name)
-        self.cell, self.node, self.pause_ms, self.last = cell, name, pause_ms, 0
+        self.cell, self.node, self.pause_ms, self.last = cell, node or name, pause_ms, 0
         self.state = cell.fleet.run_dir / self.name
         self.flags = {"failpoints": None}
 
@@ -76,7 +76,11 @@ class Sender(threading.Thread):
         self.plain = 0
         self.paused, self.idle, self.ended = (threading.Event() for _ in range(3))
         self.failure = None
-        self.producer = confluent_kafka.Producer(cell.kafka_settings(**{
+        self.reconnect()
+
+    def reconnect(self):
+        """Create a client, which knows nothing of the topic's partitions. Only while paused."""
+        self.producer = confluent_kafka.Producer(self.cell.kafka_settings(**{
             "linger.ms": 0, "acks": "all", "topic.metadata.refresh.interval.ms": 1000,
             "log_level": 2}))  # do not log that Kafka is away
 

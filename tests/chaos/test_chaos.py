@@ -36,6 +36,7 @@ ROUNDS_OF_A_CELL = 5  # then a new database and a new topic
 FURTHER_ROUNDS = 3    # at most, as long as too few merged rows were compared
 PARTITIONS = 4
 ROUND_S = 5
+CLONED = "feed-b"
 PROVOKE_S = 5         # after which the events that a missed failpoint waits for are provoked
 SETTLE_S = 300        # a statement may wait 50 s for a lock, a new partition is seen after 30 s
 
@@ -48,7 +49,9 @@ class ChaosRun:
         self.began = time.time() - 2
         self.merged = Counter()  # counts of what the last round compared
         self.truth = Truth(cell, protos)
-        self.feeds = [Feed(cell, "feed-a", 15), Feed(cell, "feed-b", 40)]
+        # The last two are clones: they have the same host id, and each has a spool of its own.
+        self.feeds = [Feed(cell, "feed-a", 15), Feed(cell, CLONED, 40),
+                      Feed(cell, f"{CLONED}-clone", 40, node=CLONED)]
         self.sender = Sender(cell, protos, rng.random())
         self.agent = RealAgent(cell) if can_sample() else None
         self.chaos = Chaos(cell, self.feeds, self.sender, self.agent, rng)
@@ -123,11 +126,17 @@ class ChaosRun:
             wrong, merged = merge_faults(
                 db, is_whole=not self.chaos.counts["rows that were merged long ago"])
             self.chaos.count_dropped(db)
-        found += wrong
+        found += [*wrong, *self.clone_faults()]
         self.merged |= merged
         if self.agent and self.agent.has_run():
             found += agent_differences(self.truth, self.agent.node, self.agent.counted())
         assert not found, "\n".join(found)
+
+    def clone_faults(self):
+        """The fleet says that two agents have one host id, and says it of no other host."""
+        for host in self.cell.data("fleet"):
+            if host.get("agents", 1) != 1 + (host["node"] == CLONED):
+                yield f"wrong number of agents: {host}"
 
     def let_pass(self, seconds):
         ends = time.monotonic() + seconds
