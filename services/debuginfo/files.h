@@ -91,8 +91,8 @@ enum { FILES_CLIENT_LEN = 16 };
 void files_mark_uploader(int fd, const unsigned char *client);
 
 /* A client asks for the file. If it is the one that uploaded the file, this counts as a request of
- * a day ago (ASKED_LATELY_SECONDS): nobody protects own uploads from eviction. client: as above.
- * Has no effect in a store that cannot be written to. */
+ * a day ago (ASKED_LATELY_SECONDS): no client protects its own uploads from eviction. client: as
+ * above. Has no effect in a store that cannot be written to. */
 void files_mark_asked(int fd, const unsigned char *client);
 
 /* The newest stored generation; 0: the file is not stored, or the store cannot be read. */
