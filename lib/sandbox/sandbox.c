@@ -82,17 +82,23 @@ static bool find_program(const char *name, char *path, size_t cap, struct err *e
 	return access(path, X_OK) == 0 || err_errno(err, "find %s", path);
 }
 
+static bool keeps_environment(const struct sandbox_options *options)
+{
+#ifdef SANDBOX_SANITIZED /* it has the options of the sanitizers */
+	(void)options;
+	return true;
+#else
+	return options->keeps_environment;
+#endif
+}
+
 /* The child starts with no signal blocked. It inherits that SIGPIPE is ignored. */
 static int spawn(pid_t *ret_pid, const char *path, const struct sandbox_options *options,
 		 int socket)
 {
 	const char *argv[ARGUMENTS_MAX + 2] = { path };
 	char *none[] = { NULL };
-#ifdef SANDBOX_SANITIZED /* the environment has the options of the sanitizers */
-	char **environment = environ;
-#else
-	char **environment = options->keeps_environment ? environ : none;
-#endif
+	char **environment = keeps_environment(options) ? environ : none;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t no_signals;
