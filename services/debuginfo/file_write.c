@@ -201,7 +201,7 @@ bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struc
 		return false;
 	}
 	if (!rename_into(write, &generation, &directory, err)) {
-		files_release_room(files, room);
+		files_release_room(files, room, 0, 0);
 		file_write_abandon(write);
 		return false;
 	}
@@ -212,8 +212,7 @@ bool file_write_commit(struct file_write *write, uint64_t *ret_generation, struc
 	else
 		removed_bytes =
 			remove_older(directory, write->key.name, generation, &removed_files);
-	files_account(files, write->len - removed_bytes, 1 - removed_files);
-	files_release_room(files, room);
+	files_release_room(files, room, write->len - removed_bytes, 1 - removed_files);
 	close(write->fd);
 	*write = (struct file_write){ 0 };
 	*ret_generation = generation;

@@ -183,10 +183,13 @@ bool files_make_room(struct files *files, uint64_t bytes, bool is_asked_for, str
 		       "the store is full of files that clients asked for; try again later");
 }
 
-void files_release_room(struct files *files, uint64_t bytes)
+/* A scan that missed the new file has ended by then, or the file is counted by both until the next
+ * scan. */
+void files_release_room(struct files *files, uint64_t reserved, uint64_t bytes, uint64_t count)
 {
 	pthread_mutex_lock(&files->lock);
-	files->reserved -= bytes;
+	files_account(files, bytes, count);
+	files->reserved -= reserved;
 	pthread_mutex_unlock(&files->lock);
 }
 

@@ -20,8 +20,9 @@ void files_sweep(struct files *files);
 bool files_make_room(struct files *files, uint64_t bytes, bool is_asked_for,
 		     struct err *err) MUST_CHECK;
 
-/* The file is stored and accounted for, or will not be stored. */
-void files_release_room(struct files *files, uint64_t bytes);
+/* Ends the reservation. `bytes` and `count` are what was stored since, as for files_account(), 0 if
+ * nothing was. */
+void files_release_room(struct files *files, uint64_t reserved, uint64_t bytes, uint64_t count);
 
 /* As far as is known without a scan: whether files_make_room() can make room for a file that no
  * client asked for. */

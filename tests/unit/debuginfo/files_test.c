@@ -387,9 +387,9 @@ static void room_is_reserved_until_a_file_is_stored(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 	assert_true(files_make_room(&files, 400, false, &err));
 	assert_false(store_third(&files, "aa11111111111111", false));
-	files_release_room(&files, 400);
+	files_release_room(&files, 400, 0, 0);
 	assert_true(store_third(&files, "aa11111111111111", false));
-	files_release_room(&files, 600);
+	files_release_room(&files, 600, 0, 0);
 }
 
 static void files_that_no_client_asked_for_are_evicted_first(void **state)
