@@ -149,20 +149,24 @@ class IngesterCase(Case):
         """Send batches of one host to each partition; the last one is sent twice."""
         for _ in range(VOLLEY):
             self.sequence += 1
-            for host in range(PARTITIONS):
-                self.send(host)
-        for host in range(PARTITIONS):
-            self.send(host)
+            sent = [self.batch_of(host) for host in range(PARTITIONS)]
+            for batch in sent:
+                self.send(*batch)
+        for batch in sent:
+            self.send(*batch)
 
-    def send(self, host):
+    def batch_of(self, host):
         node, number = f"host-{host}", self.sequence
         status = self.protos.status.AgentStatus(
             node=node.encode(), sampled=number * TICKS, batch_samples=TICKS)
         at_ms = int(time.time() * 1000) - OVER_MS * (self.point in MERGING)
         value = cpu_message(self.protos, "failpoints", {(0x10, number): TICKS}, node=node,
                             pid=number, at_ms=at_ms)
-        self.cell.produce(value, key=f"{node}/id".encode(), partition=host, headers=headers(
-            number, EPOCH, status.SerializeToString()))
+        return host, value, headers(number, EPOCH, status.SerializeToString())
+
+    def send(self, host, value, of_message):
+        self.cell.produce(value, key=f"host-{host}/id".encode(), partition=host,
+                          headers=of_message)
         self.ends[host] += 1
 
     def is_stored(self):
