@@ -15,7 +15,7 @@
 	/* Divides the memory limit; the quotient is for data that waits for a flush. To encode    \
 	 * this data into rows needs up to three times as much again if all of it is of one        \
 	 * service. */                                                                             \
-	LIMIT(BUFFER_SHARE, 6, COUNT,                                                              \
+	LIMIT(BUFFER_SHARE, 8, COUNT,                                                              \
 	      "divides `--memory-limit`; the quotient is for data that waits for a flush",         \
 	      "the data is flushed at once; while that fails, reading is paused, "                 \
 	      "`decima_ingester_pauses_total`")                                                    \

@@ -62,7 +62,8 @@ static const struct conf_key keys[] = {
 	  .help = "Age at which the hourly rollups are dropped, one day at a time." },
 	{ "memory-limit", CONF_BYTES, FIELD(memory_limit), .fallback = "512MB", .min = 64 << 20,
 	  .help = "Memory of the whole ingester. The limit holds from 256MB up; compaction and the "
-		  "process itself need up to that much. A sixth of it may hold data that waits for "
+		  "process itself need up to that much. An eighth of it may hold data that waits "
+		  "for "
 		  "a flush. Beyond that share the data is flushed at once; while that fails, "
 		  "reading is paused." },
 	{ "synchronous-commit", CONF_BOOL, FIELD(synchronous_commit), .fallback = "false",
