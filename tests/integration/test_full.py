@@ -15,8 +15,8 @@ FRAMES, STACKS, ROUND = 30, 2000, 20
 
 @pytest.fixture
 def full(servers, protos, request):
-    """(cell, counts) with a paused ingester: PostgreSQL rejects all rows, and samples of an eighth of
-    the ingester's memory limit (64 MB, or the test's parameter) wait to be stored."""
+    """(cell, counts) with a paused ingester: PostgreSQL rejects all rows, and samples of an eighth
+    of the ingester's memory limit (64 MB, or the test's parameter) wait to be stored."""
     name = "full_" + "".join(c for c in request.node.name if c.isalnum())[5:40]
     with Cell(servers, name, partitions=2) as cell:
         cell.ingester_flags["memory-limit"] = getattr(request, "param", "64MB")
