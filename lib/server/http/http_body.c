@@ -4,6 +4,7 @@
 #include "server/http/http_metrics_internal.h"
 #include "server/limits.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +22,11 @@ static bool count(size_t before, size_t after)
 {
 	uint64_t more = counted(after) - counted(before);
 
-	if ((all += more) > HTTP_BODIES_MAX) {
-		all -= more;
+	if (atomic_fetch_add(&all, more) + more > HTTP_BODIES_MAX) {
+		atomic_fetch_sub(&all, more);
 		return false;
 	}
-	metric_set(&http_bodies_bytes, (int64_t)all);
+	metric_set(&http_bodies_bytes, (int64_t)atomic_load(&all));
 	return true;
 }
 
@@ -52,7 +53,7 @@ bool http_body_add(struct http_body *body, str piece)
 void http_body_free(struct http_body *body)
 {
 	free(body->ptr);
-	all -= counted(body->cap);
-	metric_set(&http_bodies_bytes, (int64_t)all);
+	atomic_fetch_sub(&all, counted(body->cap));
+	metric_set(&http_bodies_bytes, (int64_t)atomic_load(&all));
 	*body = (struct http_body){ 0 };
 }
