@@ -63,6 +63,7 @@ static bool put_all(struct feed *feed, struct err *err)
 		uint64_t number = spool->last_seq + 1;
 		struct agent_status status = { .node = str_from(feed->node),
 					       .sampled = number,
+					       .batch_samples = 1,
 					       .time_unix_ns = clock_unix_ns() };
 
 		if (!spool_put(spool, batch_of(number, feed->node, &arena),
