@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Kafka topic is deleted and created again, with fewer, the same number of, or more partitions.
+"""The Kafka topic is deleted and created again, with fewer, the same number of, or more partitions;
+the database is replaced by an empty one.
 
 Each message of the new topic is stored exactly once, and SIGTERM ends the ingester in time. The
 messages have no sequence numbers: one that is read twice would be counted twice. A new topic that
@@ -10,6 +11,7 @@ import signal
 import time
 
 import confluent_kafka.admin
+import psycopg
 import pytest
 
 from harness import SLOW, Cell, stays, wait_until
@@ -96,6 +98,21 @@ def test_a_topic_is_recreated_under_a_running_ingester(own, protos, figure, part
     new = produce(own, protos, "new", partitions, messages)
 
     assert_goes_on(own, protos, figure, partitions, old, new)
+
+
+def test_the_database_is_replaced_by_an_empty_one_under_a_running_ingester(own, protos):
+    """As operations.md promises: it creates the tables, and begins at the oldest message."""
+    old = produce(own, protos, "old", BEFORE, OLD)
+    wait_until(lambda: ticks(own, "old") == old, what="the old messages")
+    pid = own.ingester.pid()
+
+    with psycopg.connect(own.fleet.postgres.address("postgres"), autocommit=True) as db:
+        db.execute(f"DROP DATABASE {own.database} WITH (FORCE)")
+        db.execute(f"CREATE DATABASE {own.database}")
+    new = produce(own, protos, "new", BEFORE, LONGER)
+
+    assert_stored_once(own, old, new)
+    assert own.ingester.pid() == pid
 
 
 @sizes

@@ -28,6 +28,15 @@ static void clear_caches(struct store_writer *writer)
 	writer->partitions = (struct map){ .arena = &writer->names };
 }
 
+/* The database may have been replaced since the last connection, by an empty one or by a backup
+ * that is older than this program. */
+static bool complete_schema(struct postgres *pg, struct err *err)
+{
+	if (schema_check(pg, err))
+		return true;
+	return err->code == ERR_NOT_FOUND && schema_apply(pg, err);
+}
+
 /*
  * Commits do not wait for the disk and may be lost after a crash: a new connection starts with
  * empty caches.
@@ -59,6 +68,10 @@ bool store_writer_connect(struct store_writer *writer, struct err *err)
 		 session_ms ? session_ms : (uint64_t)SESSION_DEFAULT_MS);
 	if (!postgres_open(&writer->pg, &options, err))
 		return false;
+	if (!complete_schema(&writer->pg, err)) {
+		postgres_close(&writer->pg);
+		return false;
+	}
 	writer->connections++;
 	return true;
 }
@@ -68,7 +81,7 @@ bool store_writer_open(struct store_writer *writer, const struct store_writer_op
 {
 	*writer = (struct store_writer){ .options = *options };
 	seen_ids_init(&writer->seen_ids, (size_t)options->seen_ids_max);
-	if (store_writer_connect(writer, err) && schema_apply(&writer->pg, err))
+	if (store_writer_connect(writer, err))
 		return true;
 	store_writer_close(writer);
 	return false;

@@ -115,7 +115,8 @@ bool store_writer_open(struct store_writer *writer, const struct store_writer_op
 void store_writer_close(struct store_writer *writer);
 
 /*
- * Reconnects if the connection is lost. Commits of an earlier connection may be lost after a crash
+ * Reconnects if the connection is lost, and then adds tables that the database lacks: it may have
+ * been replaced by an empty one. Commits of an earlier connection may be lost after a crash
  * of the server or a failover. If `connections` has changed since offsets and hosts were read, the
  * caller must read offsets and hosts again and consume from these offsets. ERR_IO: no connection;
  * try again later.
