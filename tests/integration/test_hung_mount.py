@@ -125,7 +125,8 @@ def test_all_other_programs_are_sampled_and_read(own, protos, tmp_path, operatio
         mount.wait_for_hang()
         pid = burn(other, 5)
         stolen = shares.stolen_seconds() - stolen
-        wait_until(lambda: ended(own, "timed_out") == 1, what="the hung file given up")
+        wait_until(lambda: ended(own, "timed_out"), what="the hung file given up")
+        assert ended(own, "timed_out") == 1, own.words()
         # A process that waits for the server's response to open() does not end when it is killed.
         assert counter(own, "decima_sandbox_left_processes") == (operation == "open")
 
