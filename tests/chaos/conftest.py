@@ -16,6 +16,8 @@ TOTALS = []
 
 def pytest_addoption(parser):
     parser.addoption("--rounds", type=int, default=2, help="rounds of chaos (2)")
+    parser.addoption("--rounds-of-a-cell", type=int, default=5,
+                     help="then an event destroys data (5)")
     parser.addoption("--seed", type=int, help="of the random faults; the default is a new one")
 
 

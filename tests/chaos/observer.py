@@ -66,6 +66,10 @@ class Observer(threading.Thread):
         if self._db:
             self._db.close()
 
+    @property
+    def is_closed(self):
+        return self._ended.is_set()
+
     def close(self):
         self._ended.set()
         self.join()

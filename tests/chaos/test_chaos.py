@@ -6,7 +6,8 @@ chunks and rollups equal the rows that they were made of (merged.py).
 A round sends numbered batches of several hosts, one of them a real agent, and messages without
 numbers, while chaos.py injects faults. Then it waits until all messages are stored and compares the
 store with the topic, which it reads itself (topic.py). It also checks the observations that were
-made meanwhile (observer.py). To repeat a failure with the seed that it printed:
+made meanwhile (observer.py). Every few rounds an event destroys data for good (recoveries.py), and
+a new database and topic begin. To repeat a failure with the seed that it printed:
 
     make test-chaos ROUNDS=100
     make test-chaos ROUNDS=20 SEED=12345
@@ -28,11 +29,11 @@ from evidence import keep_evidence, keep_log
 from harness import Cell, wait_until
 from observer import Observer
 from merged import merge_faults
+from recoveries import RECOVERIES, Recovery
 from senders import Feed, Sender
 from topic import Truth
 from truth import agent_differences, differences, offsets
 
-ROUNDS_OF_A_CELL = 5  # then a new database and a new topic
 FURTHER_ROUNDS = 3    # at most, as long as too few merged rows were compared
 PARTITIONS = 4
 ROUND_S = 5
@@ -99,13 +100,17 @@ class ChaosRun:
         wait_until(is_so, SETTLE_S, "every ingester stores rows")
         self.chaos.log("every ingester stores rows")
 
-    def settle(self):
-        self.sender.finish(60)
+    def settle_senders(self, deadline):
+        """Wait until Kafka has all messages."""
+        self.sender.finish(deadline)
         for feed in self.feeds:
-            feed.finish(60)
+            feed.finish(deadline)
         if self.agent:
             self.chaos.settle_agent(self.let_pass)
         self.chaos.log("all messages are sent")
+
+    def settle(self):
+        self.settle_senders(60)
         self.truth.read()
         wait_until(self.is_settled, SETTLE_S, "all messages are stored")
 
@@ -138,6 +143,12 @@ class ChaosRun:
             if host.get("agents", 1) != 1 + (host["node"] == CLONED):
                 yield f"wrong number of agents: {host}"
 
+    def recover(self, name):
+        """An event that destroys data. The topic is another one afterwards: the run is over."""
+        self.observer.close()
+        found = Recovery(self).play(name)
+        assert not found, "\n".join(found)
+
     def let_pass(self, seconds):
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
@@ -154,7 +165,7 @@ class ChaosRun:
             self.agent.check()
         assert self.cell.querier.alive(), (
             f"the querier has ended:\n{self.cell.querier.last_words(30)}")
-        assert self.observer.is_alive(), "the observer has ended"
+        assert self.observer.is_alive() or self.observer.is_closed, "the observer has ended"
 
     def is_settled(self):
         self.check_alive()
@@ -175,13 +186,17 @@ class ChaosRun:
         self.chaos.snapshot.discard()
 
 
-def failpoints_in_turn(seed):
-    """An endless sequence: all failpoints in random order, again and again."""
+def in_turn(seed, things):
+    """An endless sequence: all of them in random order, again and again."""
     rng = random.Random(seed)
     while True:
-        failpoints = all_failpoints()
-        rng.shuffle(failpoints)
-        yield from failpoints
+        shuffled = list(things)
+        rng.shuffle(shuffled)
+        yield from shuffled
+
+
+def failpoints_in_turn(seed):
+    return in_turn(seed, all_failpoints())
 
 
 def too_few_compared(merged, rounds):
@@ -194,7 +209,8 @@ def too_few_compared(merged, rounds):
 
 def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, totals):
     rounds = request.config.getoption("--rounds")
-    failpoints = failpoints_in_turn(seed)
+    of_a_cell = request.config.getoption("--rounds-of-a-cell")
+    failpoints, recoveries = failpoints_in_turn(seed), in_turn(seed, RECOVERIES)
     played = 0
     while played < rounds or (played < rounds + FURTHER_ROUNDS
                               and too_few_compared(totals.merged, rounds)):
@@ -202,12 +218,13 @@ def test_nothing_is_lost_or_doubled(killed_servers, protos, seed, request, total
         with Cell(killed_servers, f"chaos_{played}", partitions=PARTITIONS) as cell:
             chaos_run = ChaosRun(cell, protos, rng)
             try:
-                for _ in range(min(ROUNDS_OF_A_CELL, max(rounds - played, 1))):
+                for _ in range(min(of_a_cell, max(rounds - played, 1))):
                     played += 1
                     chaos_run.chaos.log(f"round {played} of {rounds}, seed {seed}, sessions of"
                                         f" {chaos_run.chaos.session_s} s")
                     chaos_run.round(next(failpoints))
                     totals.count_round()
+                chaos_run.recover(next(recoveries))
             except BaseException:
                 print(f"the logs are in {keep_evidence(cell, seed, played)}")
                 raise

@@ -95,6 +95,15 @@ class Truth:
         ledger.move(self.ends)
         return ledger.accounts
 
+    def restart(self):
+        """The topic was deleted: read another one from its beginning. What the batches of the old
+        one reported and held stays known, because they may be sent again."""
+        self.messages.clear()
+
+    def report_feed(self, spool, number):
+        """A batch of tests/spool_feed that was not seen on a topic."""
+        self.reported[spool][number] = Reported(number, {}, batch=1, samples=1)
+
     def read(self, deadline=60):
         """Read the messages that have arrived since the last call."""
         consumer = confluent_kafka.Consumer(self.cell.kafka_settings(**{
@@ -208,11 +217,15 @@ class Ledger:
         for partition in self.offsets.keys() | offsets.keys():
             here, there = self.offsets[partition], offsets.get(partition, 0)
             messages = self.truth.messages[partition]
-            for message in messages[here:there]:
-                self._put(message, Account.add, 1)
+            self.put(messages[here:there])
             for message in messages[there:here]:
                 self._put(message, Account.remove, -1)
             self.offsets[partition] = there
+
+    def put(self, messages):
+        """Add messages."""
+        for message in messages:
+            self._put(message, Account.add, 1)
 
     def _put(self, message, how, sign):
         if not message.spool:

@@ -4,12 +4,14 @@ import re
 import signal
 import socket
 import subprocess
+import time
 
 import pytest
 
 from harness import metrics, wait_until
 from local.process import clean_environment
 from local.servers import ROOT
+from test_stop import frozen
 
 KINDS = ("ingester", "querier", "debuginfo", "symbolizer", "agent")
 RUN = [pytest.param(kind, marks=pytest.mark.machine) if kind == "agent" else kind
@@ -133,6 +135,17 @@ def test_healthcheck_is_zero_while_the_service_runs_and_one_otherwise(own):
 
     assert while_up.returncode == 0, while_up.stderr
     assert while_down.returncode == 1
+
+
+def test_a_service_that_stands_still_is_noticed_by_its_healthcheck(own):
+    """The stopped process accepts connections and answers none."""
+    command = [own.program, f"--http-address={own.address}", "--healthcheck"]
+    with frozen(own.pid()):
+        began = time.monotonic()
+        assert own.get("/healthy", timeout=5)[0] == 0
+        assert run(*command).returncode == 1
+        assert time.monotonic() - began < 30
+    wait_until(lambda: own.get("/healthy")[0] == 200, what="healthy again")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
