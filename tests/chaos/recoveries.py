@@ -74,7 +74,7 @@ class Recovery:
             db.execute(f"DROP DATABASE {self.cell.database} WITH (FORCE)")
             self.delete_topic()
             db.execute(f"CREATE DATABASE {self.cell.database}")
-        # Nobody creates the topic but an ingester.
+        # The test does not create the topic: an ingester must.
         self.wait(self.has_topic, "an ingester has created the topic")
         after = self.send_to_new_topic()
         return self.compare(self.stored_in_between() + after)
@@ -169,7 +169,7 @@ class Recovery:
         self.chaos.log("the topic is deleted")
 
     def is_deleted(self):
-        """Deleted, or an ingester has created it again already: then it is shorter."""
+        """True also if an ingester has created it again already: it then has fewer messages."""
         topic = self.topics().get(self.cell.topic)
         if not topic or topic.error:
             return True

@@ -115,11 +115,11 @@ bool store_writer_open(struct store_writer *writer, const struct store_writer_op
 void store_writer_close(struct store_writer *writer);
 
 /*
- * Reconnects if the connection is lost, and then adds tables that the database lacks: it may have
- * been replaced by an empty one. Commits of an earlier connection may be lost after a crash
- * of the server or a failover. If `connections` has changed since offsets and hosts were read, the
- * caller must read offsets and hosts again and consume from these offsets. ERR_IO: no connection;
- * try again later.
+ * Reconnects if the connection is lost, and then applies the migrations that the database lacks: it
+ * may have been replaced by an empty one or by an old backup. Commits of an earlier connection may
+ * be lost after a crash of the server or a failover. If `connections` has changed since offsets and
+ * hosts were read, the caller must read offsets and hosts again and consume from these offsets.
+ * ERR_IO: no connection, or the migrations failed and are rolled back; try again later.
  */
 bool store_writer_connect(struct store_writer *writer, struct err *err) MUST_CHECK;
 
