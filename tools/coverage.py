@@ -58,8 +58,8 @@ PURE = {
         unwind_program unwind_ranges unwind_rows unwind_state unwind_writer x86_instruction""",
     "lib/wire": """otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_labels otlp_reader
         otlp_stacks otlp_value otlp_writer pprof protobuf status symbolize""",
-    "services/agent/capture": """collect deferred_samples loss_counters sample_parse
-        timeline""",
+    "services/agent/capture": """brief_processes collect deferred_samples loss_counters
+        sample_parse timeline""",
     "services/agent/kernel": "kallsyms kernel_version",
     "services/agent/labels": "containers docker_object external_labels series_budget",
     "services/agent/process": """cgroup mappings mappings_bound proc_maps process_image

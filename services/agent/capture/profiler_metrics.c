@@ -43,6 +43,10 @@ static const char *const over_limit_names[] = { "process", "mapping", "kernel_sy
 	    "Of the lost perf sideband records, those that were skipped because they were too "    \
 	    "many in a second.",                                                                   \
 	    profiler->sideband.skipped)                                                            \
+	ROW(brief, METRIC_COUNTER, "decima_agent_sideband_brief_total",                            \
+	    "Records that were not needed: of processes that started and ended between two reads " \
+	    "and have no sample.",                                                                 \
+	    profiler->timeline.brief_events)                                                       \
 	ROW(muted, METRIC_COUNTER, "decima_agent_sideband_muted_total",                            \
 	    "Records of mappings that were dropped because their process makes too many.",         \
 	    table->muted_events)                                                                   \

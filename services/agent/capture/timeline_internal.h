@@ -15,13 +15,15 @@
 #pragma once
 
 #include "agent/process/sideband_record.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "bpf/sample.h"
 
 struct timeline_item {
 	uint64_t time_ns;
-	uint32_t order;   /* events count from 0, samples from TIMELINE_SAMPLE */
-	const void *what; /* a struct sample_record or a struct sideband_record, in the arena */
+	uint32_t number; /* in order of arrival */
+	bool is_sample;
+	uint8_t arena;    /* that `what` is in */
+	const void *what; /* a struct sample_record or a struct sideband_record */
 };
 
 /* Why a continuation record was dropped; the sample keeps its shorter stack. */
@@ -36,11 +38,14 @@ extern const char *const timeline_stack_drop_names[STACK_DROP_COUNT];
 struct timeline {
 	uint64_t dropped_events, dropped_samples;  /* cumulative: the memory limit was reached */
 	uint64_t dropped_stacks[STACK_DROP_COUNT]; /* cumulative */
+	uint64_t brief_events; /* cumulative: were not handed out, see timeline_run() */
 	/* private */
 	struct arena arenas[2]; /* of the current round, and of the previous one */
-	int current;
-	VEC(struct timeline_item) items;
-	uint32_t events, samples;
+	uint8_t current;
+	struct arena scratch; /* of timeline_run() */
+	struct timeline_item *items;
+	size_t len, cap;
+	uint32_t number; /* of the next item */
 };
 
 struct timeline_sink {
@@ -63,8 +68,11 @@ void timeline_add_sample(struct timeline *timeline, const struct sample_record *
  */
 void timeline_add_stack(struct timeline *timeline, const struct sample_record *record);
 
-/* Hands all records with time_ns <= until_ns to the sink, in order, and removes them. A record is
- * valid until the callback returns. Callbacks must not add records. */
+/*
+ * Hands all records with time_ns <= until_ns to the sink, in order, and removes them; except the
+ * events of processes that started and ended while their events waited, without a sample. A record
+ * is valid until the callback returns. Callbacks must not add records.
+ */
 void timeline_run(struct timeline *timeline, uint64_t until_ns, const struct timeline_sink *sink);
 
 /* Frees all records, without a call of a sink. The struct is empty afterwards. */

@@ -121,6 +121,58 @@ static void sets_the_path_of_an_exec_from_the_next_mapping(void **state)
 	timeline_done(&timeline);
 }
 
+static void add_fork(struct timeline *timeline, uint32_t pid, uint32_t parent_pid, uint64_t time_ns)
+{
+	timeline_add_event(timeline, &(struct sideband_record){ .type = SIDEBAND_FORK,
+								.pid = pid,
+								.parent_pid = parent_pid,
+								.time_ns = time_ns,
+								.path = STR("fork") });
+}
+
+static void drops_the_events_of_brief_processes(void **state)
+{
+	struct sample_record sample = { .time_ns = 14, .tgid = 8, .user_frames = 1 };
+	struct timeline timeline = { 0 };
+
+	(void)state;
+	output[0] = 0;
+	for (uint32_t pid = 7; pid <= 8; pid++) { /* only 8 is sampled */
+		add_fork(&timeline, pid, 1, pid);
+		add_of(&timeline, SIDEBAND_MAP, pid, 10, "map");
+		add_of(&timeline, SIDEBAND_EXIT, pid, 14, "exit");
+	}
+	timeline_add_sample(&timeline, &sample, offsetof(struct sample_record, frames) + 8);
+	add_fork(&timeline, 9, 1, 9); /* it goes on */
+	timeline_run(&timeline, 12, &sink);
+	assert_string_equal(output, "e8fork e9fork e10map ");
+	assert_int_equal(timeline.brief_events, 3);
+
+	add_of(&timeline, SIDEBAND_EXIT, 9, 20, "exit");
+	timeline_run(&timeline, 20, &sink);
+	assert_string_equal(output, "e8fork e9fork e10map e14exit s14/0 e20exit ");
+	assert_int_equal(timeline.brief_events, 3);
+	timeline_done(&timeline);
+}
+
+static void keeps_records_that_wait_for_many_rounds(void **state)
+{
+	enum { ROUNDS = 5 };
+	struct timeline timeline = { 0 };
+
+	(void)state;
+	output[0] = 0;
+	add_event(&timeline, 1000, "far");
+	add_sample(&timeline, 1001);
+	for (uint64_t i = 1; i <= ROUNDS; i++) {
+		add_event(&timeline, i, "now");
+		timeline_run(&timeline, i, &none);
+	}
+	timeline_run(&timeline, 1001, &sink);
+	assert_string_equal(output, "e1000far s1001/5 ");
+	timeline_done(&timeline);
+}
+
 /* Rings of many CPUs, read after a long stop, may hold more than that. */
 static void counts_records_beyond_its_memory_limit(void **state)
 {
@@ -257,6 +309,7 @@ static void counts_a_part_of_a_stack_beyond_its_memory_limit(void **state)
 RUN_TESTS(TEST(sets_the_path_of_an_exec_from_the_next_mapping),
 	  TEST(hands_over_in_the_order_of_time_events_first),
 	  TEST(keeps_too_new_records_for_the_next_round),
+	  TEST(keeps_records_that_wait_for_many_rounds), TEST(drops_the_events_of_brief_processes),
 	  TEST(joins_a_stack_from_its_continuation_records),
 	  TEST(counts_a_part_of_a_stack_beyond_its_memory_limit),
 	  TEST(counts_records_beyond_its_memory_limit))
