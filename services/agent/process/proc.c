@@ -91,7 +91,8 @@ bool proc_stat_read(uint32_t pid, struct proc_stat *ret_stat)
 {
 	char path[PROC_NAME_MAX], text[1024];
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	/* For /proc/PID/stat the kernel adds up the times of all threads. */
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, pid);
 
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text));
