@@ -63,7 +63,7 @@
 	LIMIT(READ_AGAIN_MS, 1000, MS,                                                             \
 	      "how often one process is read from `/proc` while records are lost", PACE)           \
 	LIMIT(PROC_READ_BYTES, 64 << 10, BYTES, "`/proc/PID/maps` that is read at a time", PACE)   \
-	LIMIT(PROC_READ_MS, 500, MS, "the time to read that",                                      \
+	LIMIT(PROC_READ_MS, 500, MS, "the time to read all of it",                                 \
 	      "the process is not read for PROC_HUNG_PAUSE_MS, "                                   \
 	      "`decima_agent_process_reads_hung_total`")                                           \
 	LIMIT(PROC_HUNG_PAUSE_MS, 60000, MS,                                                       \
@@ -225,7 +225,7 @@
 	/* 256 KB with pages of 4 KB. */                                                           \
 	LIMIT(SIDEBAND_RING_PAGES, 64, COUNT, "pages of the sideband ring, per CPU",               \
 	      "records are lost, `decima_agent_sideband_lost_total`; `/proc` is read again")       \
-	/* A record takes about 1 us. */                                                           \
+	/* A record takes 0.5 to 1 us. */                                                          \
 	LIMIT(SIDEBAND_RECORDS_PER_SECOND, 30000, COUNT, "sideband records that are read",         \
 	      "the others are skipped, `decima_agent_sideband_skipped_total`; processes are read " \
 	      "from `/proc` when they are sampled")                                                \

@@ -123,11 +123,9 @@ static void worker_ask_to_stop(struct proc_worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 }
 
-/* False: it does not respond. */
-static bool worker_read(struct proc_worker *worker)
+/* False: it does not respond in time. */
+static bool worker_read(struct proc_worker *worker, uint64_t deadline_ns)
 {
-	uint64_t deadline_ns = clock_monotonic_ns() + PROC_READ_MS * NS_PER_MS;
-
 	pthread_mutex_lock(&worker->lock);
 	worker->state = WORKER_READS;
 	pthread_cond_broadcast(&worker->changed);
@@ -173,9 +171,12 @@ void proc_reader_open(struct proc_reader *reader, const char *path, uint32_t pid
 	snprintf(reader->worker->path, sizeof(reader->worker->path), "%s", path);
 	reader->pid = pid;
 	reader->owner = owner;
+	reader->deadline_ns = clock_monotonic_ns() + PROC_READ_MS * NS_PER_MS;
 }
 
-static void leave_behind(struct proc_reader *reader, uint64_t now_ms)
+/* The process and its owner have used their time. `worker`: it does not respond, and is left
+ * behind; else NULL. */
+static void pause_reading(struct proc_reader *reader, struct proc_worker *worker, uint64_t now_ms)
 {
 	struct proc_hung *free_place = NULL;
 
@@ -183,10 +184,11 @@ static void leave_behind(struct proc_reader *reader, uint64_t now_ms)
 		if (!reader->pauses[i].worker && now_ms >= reader->pauses[i].until_ms)
 			free_place = &reader->pauses[i];
 	assert(free_place); /* proc_reader_may_read() */
-	log_warn("a process does not let its mappings be read", "pid=%u", reader->pid);
+	log_warn("the mappings of a process cannot be read in time", "pid=%u", reader->pid);
 	reader->hung[reader->owner.class_of]++;
-	worker_ask_to_stop(reader->worker);
-	*free_place = (struct proc_hung){ .worker = TAKE(reader->worker),
+	if (worker)
+		worker_ask_to_stop(worker);
+	*free_place = (struct proc_hung){ .worker = worker,
 					  .owner = reader->owner,
 					  .pid = reader->pid,
 					  .until_ms = now_ms + PROC_HUNG_PAUSE_MS };
@@ -199,8 +201,12 @@ bool proc_reader_next(struct proc_reader *reader, str *ret_bytes, uint64_t now_m
 
 	if (!worker)
 		return false;
-	if (!worker_read(worker)) {
-		leave_behind(reader, now_ms);
+	if (clock_monotonic_ns() >= reader->deadline_ns) {
+		pause_reading(reader, NULL, now_ms);
+		return false;
+	}
+	if (!worker_read(worker, reader->deadline_ns)) {
+		pause_reading(reader, TAKE(reader->worker), now_ms);
 		return false;
 	}
 	reader->cpu_ns += worker->cpu_ns - before_ns;

@@ -4,9 +4,9 @@
  *
  * Reading the mappings of a process waits for a lock of its memory. A process holds that lock while
  * it maps a file, and then may wait for the file's server: a network that is down, or a FUSE server
- * of the same user. So the sampling thread waits at most PROC_READ_MS for the thread that reads. A
- * thread that does not respond is left behind, until the process releases the lock, and another one
- * is started.
+ * of the same user. So the sampling thread waits at most PROC_READ_MS for the thread that reads,
+ * for all pieces of the file together. A thread that does not respond is left behind, until the
+ * process releases the lock, and another one is started.
  *
  *     if (!proc_reader_may_read(&reader, pid, owner, now_ms))
  *             return false;
@@ -43,6 +43,7 @@ struct proc_reader {
 	struct proc_hung pauses[PROC_HUNG_MAX];
 	struct share_owner owner; /* of what is being read */
 	uint32_t pid;
+	uint64_t deadline_ns; /* until when it must be read */
 };
 
 /* False: a reading of the process, or of one of its owner's, hung lately; or too many hang. */
@@ -54,7 +55,7 @@ void proc_reader_open(struct proc_reader *reader, const char *path, uint32_t pid
 		      struct share_owner owner);
 
 /* The next bytes of the file, at most PROC_READ_BYTES; empty at its end, and if it cannot be read.
- * They are valid until the next call. False: the reading hangs, which
+ * They are valid until the next call. False: the deadline is over, which
  * was counted; or the thread cannot be started. */
 bool proc_reader_next(struct proc_reader *reader, str *ret_bytes, uint64_t now_ms);
 

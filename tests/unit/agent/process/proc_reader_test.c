@@ -5,6 +5,8 @@
 #include "support/test.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -93,6 +95,44 @@ static void a_user_whose_process_hangs_is_not_read_for_some_time(void **state)
 	assert_false(proc_reader_may_read(&reader, 11, user, PROC_HUNG_PAUSE_MS - 1));
 }
 
+/* A file that never ends: a piece every 50 ms. */
+static void *write_slowly(void *self)
+{
+	static const char piece[PROC_READ_BYTES];
+	AUTO_FD writer = open(fifo, O_WRONLY | O_CLOEXEC);
+
+	(void)self;
+	while (write(writer, piece, sizeof(piece)) > 0)
+		clock_sleep_ms(50);
+	return NULL;
+}
+
+static void a_file_that_comes_slowly_has_one_deadline(void **state)
+{
+	enum { PIECES_MAX = 2 * PROC_READ_MS / 50 };
+	pthread_t writer;
+	int pieces = 0;
+	str bytes;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pthread_create(&writer, NULL, write_slowly, NULL), 0);
+	assert_true(proc_reader_may_read(&reader, 10, user, 0));
+	proc_reader_open(&reader, fifo, 10, user);
+	while (pieces < PIECES_MAX && proc_reader_next(&reader, &bytes, 0))
+		pieces++;
+
+	assert_true(pieces < PIECES_MAX);
+	assert_int_equal(reader.hung[OWNER_USER], 1);
+	assert_false(proc_reader_may_read(&reader, 11, user, 1));
+	assert_true(proc_reader_may_read(&reader, 12, other, 1));
+	proc_reader_open(&reader, "/proc/self/maps", 12, other);
+	assert_true(proc_reader_next(&reader, &bytes, 1));
+	assert_true(bytes.len > 0);
+	proc_reader_done(&reader); /* closes the file, so the writer ends */
+	assert_int_equal(pthread_join(writer, NULL), 0);
+}
+
 static void other_processes_of_root_are_read(void **state)
 {
 	(void)state;
@@ -122,6 +162,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_user_whose_process_hangs_is_not_read_for_some_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_comes_slowly_has_one_deadline, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(other_processes_of_root_are_read, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(no_more_than_the_limit_are_left_behind, set_up,
