@@ -24,9 +24,11 @@
 	      "MAPPINGS_ALL_MAX",                                                                  \
 	      "larger sets are dropped, and read again when their process is sampled")             \
 	LIMIT(MAPPINGS_IDLE_MS, 10000, MS,                                                         \
-	      "how long a process was not sampled whose large set is dropped first; and how "      \
-	      "often files of such processes give way",                                            \
+	      "how long a process was not sampled whose large set is dropped first, or whose "     \
+	      "files give way",                                                                    \
 	      PACE)                                                                                \
+	LIMIT(FILES_RETRY_MS, 2000, MS,                                                            \
+	      "how often it is tried whether there is room for files that found no place", PACE)   \
 	LIMIT(EXECUTABLES_MAX, 16384, COUNT,                                                       \
 	      "places of the cache of executables; an owner of processes has at most as many as "  \
 	      "are free",                                                                          \

@@ -55,18 +55,10 @@ static bool is_to_give_way(const struct process_table *table, struct process *pr
 				EXECUTABLES_SPARE);
 }
 
-/*
- * Some files found no place. Only those of sampled processes are needed: the other processes of
- * owners that have their share lose theirs. Then processes that lack files are read again.
- */
+/* Only the files of sampled processes are needed: the other processes of owners that have their
+ * share lose theirs. Then processes that lack files are read again. */
 static void release_files(struct process_table *table, uint64_t now_ms)
 {
-	uint64_t refused = refused_executables(table);
-
-	if (refused == table->refused || now_ms - table->released_ms < MAPPINGS_IDLE_MS)
-		return;
-	table->refused = refused;
-	table->released_ms = now_ms;
 	index_for_each(&table->by_pid, at) {
 		if (is_to_give_way(table, *at, now_ms))
 			process_forget_mappings(table, *at);
@@ -75,9 +67,35 @@ static void release_files(struct process_table *table, uint64_t now_ms)
 	}
 }
 
+/* Processes that lack files are read again if there is room for them now. */
+static void retry_files(struct process_table *table)
+{
+	index_for_each(&table->by_pid, at)
+		if ((*at)->lacks_files && shares_has_room(&table->executables.places,
+							  owner_of_process(*at), EXECUTABLES_SPARE))
+			(*at)->losses_seen = 0;
+}
+
+/* If some files found no place: looks whether there is room, and makes room less often. */
+static void hold_files(struct process_table *table, uint64_t now_ms)
+{
+	uint64_t refused = refused_executables(table);
+
+	if (refused == table->refused || now_ms - table->retried_ms < FILES_RETRY_MS)
+		return;
+	table->retried_ms = now_ms;
+	if (now_ms - table->released_ms < MAPPINGS_IDLE_MS) {
+		retry_files(table);
+		return;
+	}
+	table->refused = refused;
+	table->released_ms = now_ms;
+	release_files(table, now_ms);
+}
+
 void mappings_bound_hold(struct process_table *table, uint64_t now_ms)
 {
-	release_files(table, now_ms);
+	hold_files(table, now_ms);
 	if (table->mappings > MAPPINGS_ALL_MAX * 3 / 4)
 		drop_mappings(table, now_ms);
 }

@@ -72,7 +72,7 @@ struct process_table {
 			      counted */
 	uint64_t counts;   /* how often they were counted */
 	uint64_t refused;  /* executables, when places were released last */
-	uint64_t released_ms;
+	uint64_t released_ms, retried_ms;
 	DIR *first_scan; /* NULL: complete */
 };
 
