@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -332,6 +333,59 @@ static void by_plt(void)
 		through();
 }
 
+#if !defined(__GLIBC__)
+extern ElfW(Dyn) _DYNAMIC[];
+#endif
+#pragma weak _DYNAMIC /* static programs have none */
+
+static const void *dynamic(ElfW(Sxword) tag)
+{
+	const ElfW(Dyn) *each = _DYNAMIC;
+
+	while (each && each->d_tag != DT_NULL && each->d_tag != tag)
+		each++;
+	return each && each->d_tag == tag ? (const void *)each->d_un.d_ptr : NULL;
+}
+
+static int base_of_first(struct dl_phdr_info *info, size_t size, void *to)
+{
+	(void)size;
+	*(uintptr_t *)to = info->dlpi_addr;
+	return 1;
+}
+
+/* The slot through which the procedure linkage table calls getpagesize(). */
+static uintptr_t *slot_of_getpagesize(void)
+{
+	const ElfW(Rela) *first = dynamic(DT_JMPREL), *each;
+	const ElfW(Sym) *symbols = dynamic(DT_SYMTAB);
+	const char *names = dynamic(DT_STRTAB);
+	uintptr_t bytes = (uintptr_t)dynamic(DT_PLTRELSZ), base = 0;
+
+	dl_iterate_phdr(base_of_first, &base);
+	for (each = first; first && each < first + bytes / sizeof(*each); each++)
+		if (!strcmp(names + symbols[ELF64_R_SYM(each->r_info)].st_name, "getpagesize"))
+			return (uintptr_t *)(base + each->r_offset);
+	return NULL;
+}
+
+/* bind -> the loader's resolver, at each call: the slot gets its first value again. */
+KEPT static void bind(volatile uintptr_t *slot, uintptr_t unbound)
+{
+	for (int i = 0; i < 1000; i++) {
+		*slot = unbound;
+		sink += (uint64_t)getpagesize();
+	}
+}
+
+static void by_lazy(void)
+{
+	uintptr_t *slot = slot_of_getpagesize(), unbound = slot ? *slot : 0;
+
+	while (slot && !is_over())
+		bind(slot, unbound);
+}
+
 /* by_vdso -> ask -> seconds_of -> clock_gettime -> code of the vdso */
 KEPT static void ask(void)
 {
@@ -382,7 +436,7 @@ static const struct kind {
 	{ "fault", by_fault },      { "noreturn", ending },     { "vfork", by_vfork },
 	{ "thread", by_thread },    { "plugins", by_plugins },  { "swaps", by_swaps },
 	{ "plt", by_plt },          { "vdso", by_vdso },        { "kernel", by_kernel },
-	{ "pulse", pulse },
+	{ "pulse", pulse },         { "lazy", by_lazy },
 };
 
 int main(int argc, char **argv)
