@@ -296,6 +296,8 @@ static uint32_t add_sample_labels(struct collect *collect, const struct sample_r
 	add_label(&list, "thread_id", number_text(tid, record->tid));
 	add_label(&list, "thread_name", comm_text(record->thread_comm));
 	add_label(&list, "cpu", number_text(cpu, record->cpu));
+	if (record->flags & SAMPLE_GUESSED)
+		add_label(&list, "unwind", str_from(collect_step_names[COLLECT_BY_GUESS]));
 
 	struct labels labels = labels_of(list.items, list.len);
 	uint32_t index = sample_set_labels(&collect->set, labels);

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -386,6 +387,80 @@ static void by_lazy(void)
 		bind(slot, unbound);
 }
 
+KEPT static void enter(void (*generated)(void (*)(void)))
+{
+	generated(spend);
+	sink++;
+}
+
+/* Has a frame of variable size, so it keeps a frame pointer. */
+KEPT static void framed(size_t size, void (*generated)(void (*)(void)))
+{
+	char *bytes = __builtin_alloca(size);
+
+	memset(bytes, (int)size, size);
+	enter(generated);
+	sink += (unsigned char)bytes[size / 2];
+}
+
+/* A page of code that calls its argument. NULL: it cannot be mapped. */
+static char *generate(void)
+{
+#if defined(__x86_64__)
+	/* sub $40, %rsp; call *%rdi; add $40, %rsp; ret */
+	static const char code[] = "\x48\x83\xec\x28\xff\xd7\x48\x83\xc4\x28\xc3";
+#else
+	/* str x30, [sp, -48]!; blr x0; ldr x30, [sp], 48; ret */
+	static const char code[] = "\xfe\x0f\x1d\xf8\0\0\x3f\xd6\xfe\x07\x43\xf8\xc0\x03\x5f\xd6";
+#endif
+	char *page = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return NULL;
+	memcpy(page, code, sizeof(code) - 1);
+	if (mprotect(page, ROOM, PROT_READ | PROT_EXEC))
+		return NULL;
+	__builtin___clear_cache(page, page + sizeof(code));
+	return page;
+}
+
+/*
+ * by_jit -> framed -> enter -> generated code -> spend: the generated code keeps no frame pointer
+ * and has that of framed(), which leads past enter().
+ */
+static void by_jit(void)
+{
+	char *page = generate();
+	void (*generated)(void (*)(void));
+
+	if (!page)
+		return;
+	settle();
+	memcpy(&generated, &page, sizeof(generated));
+	framed(100 + (size_t)(sink & 7), generated);
+}
+
+/* by_moved -> enter -> generated code -> spend: it was moved to where a library was. */
+static void by_moved(void)
+{
+	void *plugin = plugin_open(CHAINS_PLUGIN_A), *place;
+	char *page = generate();
+	void (*generated)(void (*)(void));
+
+	if (!plugin || !page)
+		return;
+	place = dlsym(plugin, "plugin_enter");
+	place = (void *)((uintptr_t)place & ~(uintptr_t)(ROOM - 1));
+	visit(plugin);
+	settle();
+	dlclose(plugin);
+	if (mremap(page, ROOM, ROOM, MREMAP_MAYMOVE | MREMAP_FIXED, place) != place)
+		return;
+	settle();
+	memcpy(&generated, &place, sizeof(generated));
+	enter(generated);
+}
+
 /* by_vdso -> ask -> seconds_of -> clock_gettime -> code of the vdso */
 KEPT static void ask(void)
 {
@@ -436,7 +511,8 @@ static const struct kind {
 	{ "fault", by_fault },      { "noreturn", ending },     { "vfork", by_vfork },
 	{ "thread", by_thread },    { "plugins", by_plugins },  { "swaps", by_swaps },
 	{ "plt", by_plt },          { "vdso", by_vdso },        { "kernel", by_kernel },
-	{ "pulse", pulse },         { "lazy", by_lazy },
+	{ "pulse", pulse },         { "lazy", by_lazy },        { "jit", by_jit },
+	{ "moved", by_moved },
 };
 
 int main(int argc, char **argv)

@@ -185,6 +185,26 @@ static void missing_kernel_frames_have_their_reason_below_the_user_stack(void **
 	tear_down(&fixture);
 }
 
+static void only_a_guessed_stack_has_a_label_that_says_so(void **state)
+{
+	struct sample_record record = { .user_frames = 1, .frames = { 0x1010 } };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
+	record.flags = SAMPLE_GUESSED;
+	collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
+
+	const struct sample_set *set = &fixture.collect.set;
+	struct labels exact = set->label_sets.items[set->samples.items[0].labels];
+	struct labels guessed = set->label_sets.items[set->samples.items[1].labels];
+
+	assert_null(labels_get(exact, STR("unwind")).ptr);
+	assert_true(str_eq(labels_get(guessed, STR("unwind")), STR("guess")));
+	tear_down(&fixture);
+}
+
 static void a_leaf_in_no_mapping_is_kept_as_it_is(void **state)
 {
 	static const uint64_t user[] = { 0x9999 };
@@ -455,6 +475,7 @@ RUN_TESTS(TEST(a_sample_has_its_process_time_and_value),
 	  TEST(frames_are_root_first_with_the_addresses_of_calls_in_the_file),
 	  TEST(a_stack_is_truncated_where_it_leaves_the_mappings),
 	  TEST(a_leaf_in_no_mapping_is_kept_as_it_is),
+	  TEST(only_a_guessed_stack_has_a_label_that_says_so),
 	  TEST(a_truncated_stack_has_the_reason_as_its_root),
 	  TEST(missing_kernel_frames_have_their_reason_below_the_user_stack),
 	  TEST(a_sample_of_an_unknown_process_is_kept), TEST(equal_ticks_share_all_but_the_sample),
