@@ -111,7 +111,8 @@ enum {
 	SAMPLE_NEEDS_AGENT_WALK = 1 << 2, /* BPF knows too little: the stack should be shipped */
 	SAMPLE_GUESSED = 1 << 3,   /* a step was a guess: the next word like a return address */
 	SAMPLE_CONTINUES = 1 << 4, /* no sample: more of the stack of an earlier record */
-	SAMPLE_SKIPPED_AT = 8,     /* from this bit on: number of absent pages that were skipped */
+	SAMPLE_KERNEL_TOO_DEEP = 1 << 5, /* the kernel frames at the root are missing */
+	SAMPLE_SKIPPED_AT = 8, /* from this bit on: number of absent pages that were skipped */
 };
 
 struct sample_record {

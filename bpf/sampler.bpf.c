@@ -136,6 +136,8 @@ static __always_inline void read_kernel_stack(struct bpf_perf_event_data *ctx,
 	if (bytes > 0)
 		out->kernel_frames =
 			(uint16_t)(at_most((uint64_t)bytes, KERNEL_ROOM) / sizeof(uint64_t));
+	if (out->kernel_frames >= frames_max)
+		out->flags |= SAMPLE_KERNEL_TOO_DEEP;
 }
 
 /* Fills in the task and the kernel stack. True if there is a user stack to walk. */
@@ -212,7 +214,7 @@ static __always_inline void explain_leaf(struct scratch *scratch)
 
 static __always_inline void count_truncations(const struct sample_record *out)
 {
-	if (out->kernel_frames >= frames_max)
+	if (out->flags & SAMPLE_KERNEL_TOO_DEEP)
 		count(TRUNCATED_KERNEL_TOO_DEEP);
 	if (out->user_end >= USER_END_TOO_DEEP && !out->stack_bytes)
 		count(TRUNCATED_USER_TOO_DEEP + (out->user_end - USER_END_TOO_DEEP));

@@ -59,6 +59,7 @@ static inline void unwind_begin(struct unwind *walk, const struct unwind_process
 	walk->list_count = process ? process->count : 0;
 	walk->listed = walk->generation.lists;
 	walk->guesses = 0;
+	walk->file_code = 0;
 	walk->is_tried = false;
 	walk->is_known = process != NULL;
 	walk->is_leaf = walk->is_exact = walk->has_all = walk->has_pointer = true;
@@ -85,8 +86,37 @@ static inline void unwind_reject_candidate(struct unwind *walk)
 static inline bool unwind_is_found(const struct unwind *walk)
 {
 	return walk->is_mapped &&
-	       (walk->has_call ||
-		(walk->is_chained && walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS));
+	       (walk->has_call || (walk->search != UNWIND_SEARCH_BELOW && walk->is_chained &&
+				   walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS));
+}
+
+/*
+ * True if the candidate of the frame pointer may be the frame of an outer function. Generated code
+ * that keeps no frame pointers leaves it as its caller had it; if that is file code without frame
+ * pointers, it leads past callers.
+ */
+static inline bool unwind_is_doubtful(const struct unwind *walk)
+{
+	return walk->search == UNWIND_SEARCH_POINTER &&
+	       !(walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS) &&
+	       walk->before.frame_pointer > walk->before.stack;
+}
+
+/* The candidate is no frame, or a doubtful one: how the search continues. */
+static inline void unwind_search_next(struct unwind *walk, bool is_found)
+{
+	if (walk->search == UNWIND_SEARCH_POINTER && is_found)
+		walk->search = UNWIND_SEARCH_BELOW;
+	else if (walk->search != UNWIND_SEARCH_BELOW)
+		walk->search = UNWIND_SEARCH_STACK;
+	else if (walk->guesses >= UNWIND_BELOW_MAX)
+		walk->search = UNWIND_SEARCH_AGAIN;
+	unwind_reject_candidate(walk);
+}
+
+static inline bool unwind_is_guess(const struct unwind *walk)
+{
+	return walk->search == UNWIND_SEARCH_BELOW || walk->search == UNWIND_SEARCH_STACK;
 }
 
 /* The walk has reached a caller. `astray`: the end of the walk if there is no code at its address.
@@ -99,10 +129,13 @@ static inline void unwind_arrive(struct unwind *walk, bool is_exact, enum user_e
 		return unwind_stop(walk, USER_END_COMPLETE);
 	if (walk->is_known)
 		walk->is_mapped = unwind_find_mapping(walk, walk->now.pc - !is_exact);
-	if (is_tried && !unwind_is_found(walk))
-		return unwind_reject_candidate(walk);
-	if (is_tried)
-		walk->flags |= walk->is_scanned ? SAMPLE_GUESSED : SAMPLE_FRAME_POINTERS;
+	if (is_tried) {
+		bool is_found = unwind_is_found(walk);
+
+		if (!is_found || unwind_is_doubtful(walk))
+			return unwind_search_next(walk, is_found);
+		walk->flags |= unwind_is_guess(walk) ? SAMPLE_GUESSED : SAMPLE_FRAME_POINTERS;
+	}
 	walk->is_exact = walk->has_all = is_exact;
 	walk->is_leaf = walk->is_tried = false;
 	walk->guesses = 0;
@@ -160,17 +193,22 @@ static inline uint64_t unwind_is_below(uint64_t value, uint64_t max)
 	return (~value & (value - max)) >> 63;
 }
 
-/* A bit for each word that lies near the current code and not in the stack. */
-static inline uint64_t unwind_near_code(const struct unwind *walk)
+/* A bit for each word that lies near the current code, the last file code or the program, and not
+ * in the stack. */
+static inline uint64_t unwind_near_code(struct unwind *walk)
 {
 	uint64_t from = walk->now.pc - UNWIND_GUESS_RANGE, hits = 0;
+	uint64_t program = unwind_program_start(walk) - UNWIND_GUESS_RANGE;
+	uint64_t file = (walk->file_code ? walk->file_code : walk->now.pc) - UNWIND_GUESS_RANGE;
 	uint64_t stack = walk->now.general[UNWIND_STACK_POINTER];
 
 	UNWIND_UNROLL
 	for (uint32_t i = 0; i < UNWIND_GUESS_WORDS; i++) {
 		uint64_t word = walk->words[i];
 
-		hits |= (unwind_is_below(word - from, 2 * (uint64_t)UNWIND_GUESS_RANGE) &
+		hits |= ((unwind_is_below(word - from, 2 * (uint64_t)UNWIND_GUESS_RANGE) |
+			  unwind_is_below(word - file, 2 * (uint64_t)UNWIND_GUESS_RANGE) |
+			  unwind_is_below(word - program, 2 * (uint64_t)UNWIND_GUESS_RANGE)) &
 			 ~unwind_is_below(word - stack, UNWIND_GUESS_STACK) &
 			 ~unwind_is_below(word, UNWIND_GUESS_LOWEST))
 			<< i;
@@ -205,6 +243,17 @@ static inline void unwind_by_guess(struct unwind *walk)
 	if (!unwind_read_user(walk, walk->words, sizeof(walk->words), stack))
 		return unwind_stop(walk, USER_END_BAD_FRAME);
 	hits = unwind_near_code(walk) & ~(uint64_t)walk->is_scanned;
+	if (walk->search == UNWIND_SEARCH_BELOW) {
+		uint64_t below_pointer = (walk->now.general[UNWIND_FRAME_POINTER] - stack) / 8;
+
+		if (below_pointer < UNWIND_GUESS_WORDS) {
+			hits &= (1ULL << (below_pointer & (UNWIND_GUESS_WORDS - 1))) - 1;
+			if (hits == 0) {
+				walk->search = UNWIND_SEARCH_AGAIN;
+				return unwind_reject_candidate(walk);
+			}
+		}
+	}
 	walk->is_scanned = true;
 	if (hits == 0) {
 		walk->before.stack = stack + 8 * (uint64_t)(UNWIND_GUESS_WORDS - 1);
@@ -220,14 +269,18 @@ static inline void unwind_by_guess(struct unwind *walk)
 	UNWIND_OPAQUE(under);
 	address = unwind_address(walk->words[word & (UNWIND_GUESS_WORDS - 1)]);
 	below = walk->words[under & (UNWIND_GUESS_WORDS - 1)];
-	if (word == 0)
+	/* Below the frame pointer, the code has left the register as its caller had it. */
+	if (word == 0 || walk->search == UNWIND_SEARCH_BELOW)
 		below = walk->now.general[UNWIND_FRAME_POINTER];
 	walk->before.stack = stack + 8 * (uint64_t)word;
 	unwind_try(walk, walk->before.stack - 8, below, address);
 }
 
-/* Follows the frame pointer if it leads to a return address, else guesses: generated code may not
- * keep frame pointers. */
+/*
+ * Follows the frame pointer if it leads to a return address, else guesses: generated code may not
+ * keep frame pointers. A frame pointer that leads to file code is followed only if no word below it
+ * is one that a call returns to.
+ */
 static inline void unwind_in_generated_code(struct unwind *walk)
 {
 	uint64_t pointer = walk->now.general[UNWIND_FRAME_POINTER];
@@ -238,13 +291,16 @@ static inline void unwind_in_generated_code(struct unwind *walk)
 	walk->before.frame_pointer = pointer;
 	walk->before.stack = stack;
 	walk->before.mapping = walk->mapping;
-	if (!walk->guesses && walk->has_pointer && pointer >= stack &&
-	    unwind_read_user(walk, frame, sizeof(frame), pointer)) {
+	if (!walk->guesses) {
 		walk->is_scanned = false;
-		return unwind_try(walk, pointer, frame[0], unwind_address(frame[1]));
+		walk->search = UNWIND_SEARCH_POINTER;
 	}
-	if (!walk->guesses)
-		walk->is_scanned = false;
+	if (walk->search == UNWIND_SEARCH_POINTER || walk->search == UNWIND_SEARCH_AGAIN) {
+		if (walk->has_pointer && pointer >= stack &&
+		    unwind_read_user(walk, frame, sizeof(frame), pointer))
+			return unwind_try(walk, pointer, frame[0], unwind_address(frame[1]));
+		walk->search = UNWIND_SEARCH_STACK;
+	}
 	unwind_by_guess(walk);
 }
 
@@ -456,6 +512,8 @@ static inline void unwind_round(struct unwind *walk)
 	enum user_end astray = unwind_rule_here(walk, &rule);
 
 	walk->shown = walk->now.pc + (walk->is_exact && !walk->is_leaf);
+	if (walk->is_mapped && !(walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS))
+		walk->file_code = walk->now.pc;
 	if (UNWIND_MAY_GUESS && walk->is_mapped && walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS)
 		unwind_in_generated_code(walk);
 	else if (rule.cfa == UNWIND_CFA_SIGNAL)

@@ -256,3 +256,14 @@ static __attribute__((noinline, unused)) bool unwind_find_mapping(struct unwind 
 	walk->mapping = *mapping;
 	return true;
 }
+
+/* Where the first mapping of the list begins: mostly the program. The walk's own address: unknown.
+ */
+static inline uint64_t unwind_program_start(struct unwind *walk)
+{
+	const uint8_t *page = unwind_page(walk, walk->list / UNWIND_PAGE_BYTES);
+
+	return page ? ((const struct unwind_mapping *)(const void *)(page + (walk->list & 4064)))
+			       ->start
+		    : walk->now.pc;
+}

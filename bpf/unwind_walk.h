@@ -34,10 +34,21 @@ enum {
 	UNWIND_RULE_CACHE_SIZE = 1 << UNWIND_RULE_CACHE_BITS,
 	UNWIND_GUESS_WORDS = 64, /* words scanned in a frame of generated code; a bit for each */
 	UNWIND_GUESSES_MAX = 24, /* rounds in one frame */
+	UNWIND_BELOW_MAX = 8,    /* rounds of them below the frame pointer */
 	UNWIND_GUESS_LOWEST = 1 << 16, /* no code lies below this address */
 	UNWIND_GUESS_STACK = 8 << 20,  /* a word up to this far above the stack pointer is data */
 	UNWIND_GUESS_FRAME = 1 << 16,  /* the largest frame, in bytes */
-	UNWIND_GUESS_RANGE = 1 << 28,  /* the largest distance between two generated functions */
+	/* The largest distance of a caller from the frame, from the file code that was walked last,
+	 * and from the program. */
+	UNWIND_GUESS_RANGE = 1 << 28,
+};
+
+/* How a caller of generated code is searched. */
+enum unwind_search {
+	UNWIND_SEARCH_POINTER, /* by the frame pointer */
+	UNWIND_SEARCH_BELOW,   /* in the words below the frame pointer, which led to file code */
+	UNWIND_SEARCH_AGAIN,   /* by the frame pointer: there was none below */
+	UNWIND_SEARCH_STACK,   /* in all words */
 };
 
 /* A slot of the rule cache: the rule of an address. All zeroes: empty. */
@@ -68,11 +79,13 @@ struct unwind {
 	bool has_pointer; /* the frame pointer is this frame's */
 	/* In generated code: the candidate, and the frame from which it was tried. */
 	uint8_t guesses;      /* rounds in this frame */
+	uint8_t search;       /* enum unwind_search */
 	bool is_tried;        /* `now` holds a candidate that is not confirmed yet */
 	bool is_chained;      /* the saved frame pointer points up the stack */
 	bool has_call;        /* there is a call before the candidate's return address */
 	uint32_t word, under; /* index of the candidate word, and of the word below it */
 	bool is_scanned;      /* words[0] is the word below the first candidate */
+	uint64_t file_code;   /* the address of the last frame in a file; 0: none */
 	struct {
 		uint64_t pc, frame_pointer, stack;
 		struct unwind_mapping mapping;

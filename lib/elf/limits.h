@@ -91,6 +91,15 @@
 	LIMIT(UNWIND_FOLLOW_MAX, 256 << 10, BYTES,                                                 \
 	      "a function without unwind information whose instructions are analysed",             \
 	      "it gets no rows, a stack in it is walked by frame pointers")                        \
+	LIMIT(UNWIND_CALLS_MAX, 256, COUNT,                                                        \
+	      "calls in the functions of a file that find their frame by a register other than "   \
+	      "stack and frame pointer",                                                           \
+	      "stacks through further ones end there, `user_unsupported`")                         \
+	LIMIT(UNWIND_CALL_CODE_MAX, 1 << 20, BYTES, "code that is searched for such calls",        \
+	      "stacks through them end there, `user_unsupported`")                                 \
+	LIMIT(UNWIND_CALL_FRAME_MAX, 4 << 10, BYTES,                                               \
+	      "call frame instructions of a function that is called there",                        \
+	      "a stack through the call ends there, `user_unsupported`")                           \
 	LIMIT(BUILD_ID_BYTES_MIN, 4, BYTES, "the shortest build id that files are stored under",   \
 	      "400 `bad_data` with a sentence")                                                    \
 	/* GNU build ids have 20 bytes. */                                                         \

@@ -26,6 +26,8 @@ const struct label_source label_sources[] = {
 	{ "thread_id", "thread.id", true, true, "The thread's id on its host." },
 	{ "thread_name", "thread.name", true, false, "The thread's own comm." },
 	{ "cpu", "cpu.logical_number", true, true, "The CPU that the thread ran on." },
+	{ "unwind", "decima.unwind", true, false,
+	  "`guess`: callers of generated code were guessed. Other stacks do not have it." },
 };
 const size_t label_source_count = ARRAY_LEN(label_sources);
 

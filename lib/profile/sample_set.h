@@ -35,6 +35,15 @@ struct frame {
 	bool inlined; /* into the frame before it, its caller */
 };
 
+/*
+ * The type of a frame that stands for missing frames: the walk ended there, most often before the
+ * root. Its function is "[truncated: REASON]", with a reason of docs/losses.md; it has no other
+ * field. The type has the name that OpenTelemetry's eBPF profiler uses for such a frame.
+ */
+#define FRAME_TYPE_TRUNCATED "abort-marker"
+
+enum { FRAME_TRUNCATED_MAX = 64 }; /* bytes of its function */
+
 /* Root first. */
 struct stack {
 	const uint32_t *frames;

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "elf/elf_sections.h"
+#include "unwind/unwind_call_internal.h"
 #include "unwind/unwind_cfi_internal.h"
 #include "unwind/unwind_fixed_internal.h"
 #include "unwind/unwind_follow_internal.h"
@@ -23,6 +24,7 @@ struct table_build {
 	struct elf_file elf;
 	struct elf_sections sections;
 	const struct unwind_machine *machine;
+	struct elf_code *code;
 	struct unwind_ranges ranges;
 	struct unwind_rows rows;
 };
@@ -52,7 +54,7 @@ static void go_fill(struct table_build *build)
 /* Adds the ranges of all sources. */
 static bool ranges_list(struct table_build *build, bool *ret_is_go, struct err *err)
 {
-	struct elf_code *code = arena_new(build->arena, struct elf_code);
+	struct elf_code *code = build->code;
 	struct unwind_cfi_file cfi_file = {
 		.fd = build->fd,
 		.elf = &build->elf,
@@ -65,8 +67,6 @@ static bool ranges_list(struct table_build *build, bool *ret_is_go, struct err *
 		.code = code,
 	};
 
-	code->fd = build->fd;
-	code->elf = &build->elf;
 	if (!unwind_ranges_init(&build->ranges, &build->elf, build->memory_max, build->arena, err))
 		return false;
 	unwind_fixed_init(&build->ranges, build->machine);
@@ -107,9 +107,14 @@ static bool rows_find(struct table_build *build, enum unwind_build_reason *ret_r
 		*ret_reason = UNWIND_WRONG_MACHINE;
 		return err_set(err, ERR_INVALID, "unsupported machine: neither x86-64 nor arm64");
 	}
+	build->code = arena_new(build->arena, struct elf_code);
+	build->code->fd = build->fd;
+	build->code->elf = &build->elf;
 	if (!ranges_list(build, &is_go, err) ||
 	    !unwind_ranges_rows(&build->ranges, &build->rows, err))
 		return false;
+	unwind_calls_add(&(struct unwind_calls){ build->machine, build->code }, &build->ranges,
+			 &build->rows);
 	if (build->rows.rows.len == 0) {
 		*ret_reason = UNWIND_NO_ROWS;
 		return err_set(err, ERR_NOT_FOUND, "the file has no unwind information");

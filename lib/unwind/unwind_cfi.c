@@ -3,6 +3,7 @@
 #include "dwarf/dwarf_inflate.h"
 #include "dwarf/dwarf_value.h"
 #include "elf/elf_compression.h"
+#include "elf/limits.h"
 #include "unwind/unwind_cfi_internal.h"
 
 #include <dwarf.h>
@@ -169,6 +170,47 @@ static void rows_add(void *self, const struct unwind_range *range, struct unwind
 	};
 
 	unwind_program_run(&program, rows);
+}
+
+/* The register takes the place of the frame pointer, whose place rows have. */
+bool unwind_cfi_saved(const struct unwind_cfi *cfi, const struct unwind_range *range,
+		      uint64_t register_number, struct arena *scratch, int16_t *ret_offset)
+{
+	enum { PROLOGUE_MAX = 64 }; /* bytes before the register is saved */
+	struct unwind_machine machine = *cfi->machine;
+	struct unwind_cie cie = cfi->cies.items[range->index];
+	struct unwind_state *remembered =
+		arena_array(scratch, struct unwind_state, UNWIND_REMEMBERED_MAX);
+	struct unwind_program program = {
+		.machine = &machine,
+		.section = &cfi->section,
+		.cie = &cie,
+		.remembered = remembered,
+		.instructions = { cfi->section.bytes.ptr + range->at, range->len },
+		.start = range->start,
+		.end = range->end,
+	};
+	struct unwind_rows rows;
+	bool is_saved = false;
+
+	if (range->len > UNWIND_CALL_FRAME_MAX || register_number == machine.frame_pointer)
+		return false;
+	machine.frame_pointer = register_number;
+	cie.initial.frame_pointer = (struct unwind_place){ .kind = UNWIND_PLACE_SAME };
+	unwind_rows_init(&rows, scratch, range->start);
+	unwind_program_run(&program, &rows);
+	for (size_t i = 0; i < rows.rows.len; i++) {
+		const struct unwind_rule *rule = &rows.rules.items[rows.rows.items[i].rule];
+
+		if (rule->frame_pointer != UNWIND_SAVED_AT_CFA)
+			continue;
+		if (is_saved ? rule->frame_pointer_offset != *ret_offset
+			     : rows.rows.items[i].address - range->start > PROLOGUE_MAX)
+			return false;
+		is_saved = true;
+		*ret_offset = rule->frame_pointer_offset;
+	}
+	return is_saved;
 }
 
 /* CIEs first: in .debug_frame a CIE may be after its FDEs. */

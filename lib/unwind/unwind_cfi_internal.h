@@ -30,6 +30,15 @@ struct unwind_cfi {
 bool unwind_cfi_list(struct unwind_cfi *cfi, enum unwind_range_source source,
 		     struct unwind_ranges *ranges, struct err *err) MUST_CHECK;
 
+/*
+ * Where the function of a range saves a register: the offset from its CFA. `cfi` is the section
+ * that the range is of. False: it saves it at several places, not at its begin, or not at all, or
+ * has more instructions than UNWIND_CALL_FRAME_MAX.
+ */
+bool unwind_cfi_saved(const struct unwind_cfi *cfi, const struct unwind_range *range,
+		      uint64_t register_number, struct arena *scratch,
+		      int16_t *ret_offset) MUST_CHECK;
+
 /* A file with such sections. */
 struct unwind_cfi_file {
 	int fd;

@@ -98,7 +98,7 @@ _Static_assert(sizeof(struct unwind_rule) == 16, "a multiple of it fills a page"
 /* The file of a table on disk: struct unwind_file_header, then page_count pages. */
 #define UNWIND_FILE_MAGIC "DECUNWND"
 
-enum { UNWIND_FILE_VERSION = 1 };
+enum { UNWIND_FILE_VERSION = 2 };
 
 struct unwind_file_header {
 	char magic[8];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/sorted.h"
 #include "unwind/unwind_ranges_internal.h"
 
 bool unwind_ranges_init(struct unwind_ranges *ranges, const struct elf_file *elf,
@@ -136,4 +137,12 @@ bool unwind_ranges_rows(struct unwind_ranges *ranges, struct unwind_rows *rows, 
 			return err_set(err, ERR_LIMIT, "more than %d unwind rows", UNWIND_ROWS_MAX);
 	}
 	return true;
+}
+
+const struct unwind_range *unwind_ranges_at(const struct unwind_ranges *ranges, uint32_t start)
+{
+	const struct unwind_range *items = ranges->items.items;
+	size_t before = sorted_before(items, ranges->items.len, each, each->start < start);
+
+	return before < ranges->items.len && items[before].start == start ? &items[before] : NULL;
 }

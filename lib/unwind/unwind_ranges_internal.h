@@ -64,6 +64,10 @@ static inline size_t unwind_ranges_count(const struct unwind_ranges *ranges)
 	return ranges->items.len;
 }
 
+/* The range that begins here, an address from the rows' base; NULL: none. Call it after
+ * unwind_ranges_rows(). */
+const struct unwind_range *unwind_ranges_at(const struct unwind_ranges *ranges, uint32_t start);
+
 /* ERR_LIMIT: the arena exceeds memory_max. Sources call it regularly while they add ranges. */
 bool unwind_ranges_fit(const struct unwind_ranges *ranges, struct err *err) MUST_CHECK;
 

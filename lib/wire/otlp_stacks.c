@@ -282,6 +282,11 @@ static bool stack_decode(struct otlp_decoder *decoder, str bytes, uint32_t *ret_
 
 	size_t len = STACK_DEPTH_MAX - stack->first;
 
+	if (stack->is_truncated)
+		stack->frames[0] = sample_set_frame(
+			decoder->set,
+			&(struct frame){ .type = STR(FRAME_TYPE_TRUNCATED),
+					 .function = STR("[truncated: stack_truncated]") });
 	decoder->result->counts[OTLP_STACK_TRUNCATED] += stack->is_truncated;
 	decoder->stack_frames += len;
 	if (decoder->stack_frames > MESSAGE_FRAMES_MAX)

@@ -19,6 +19,8 @@ const char *const name_reason_text[NAME_REASON_COUNT] = {
 	[NAME_PENDING] = "the debug info is being fetched or read: retry",
 	[NAME_BAD_BUILD_ID] = "not a valid build id",
 	[NAME_NO_RESPONSE] = "the symbolizer did not respond",
+	[NAME_NO_FILE] = "the address is in no file: generated code, or an unknown mapping",
+	[NAME_NO_BUILD_ID] = "the file has no build id, so no debug file can be matched to it",
 };
 
 /* ---- writing ---- */

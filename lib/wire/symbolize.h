@@ -22,7 +22,9 @@
 	ROW(NAME_TOO_LARGE, "too_large") /* the file, or the work to read it, exceeds a limit */  \
 	ROW(NAME_PENDING, "pending")     /* the file is being fetched or read: retry */           \
 	ROW(NAME_BAD_BUILD_ID, "bad_build_id") /* not a valid build id */                         \
-	ROW(NAME_NO_RESPONSE, "no_response")   /* set by the client: no response came */
+	ROW(NAME_NO_RESPONSE, "no_response")   /* set by the client: no response came */          \
+	ROW(NAME_NO_FILE, "no_file")           /* set by the client: the address is in no file */ \
+	ROW(NAME_NO_BUILD_ID, "no_build_id")   /* set by the client: of the address' file */
 
 enum name_reason { NAME_REASONS(NAMED_CONSTANT) NAME_REASON_COUNT };
 

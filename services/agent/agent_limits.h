@@ -64,6 +64,10 @@
 	      PACE)                                                                                \
 	LIMIT(READ_AGAIN_MS, 1000, MS,                                                             \
 	      "how often one process is read from `/proc` while records are lost", PACE)           \
+	LIMIT(READ_GENERATED_MS, 2000, MS,                                                         \
+	      "how often a sampled process with generated code is read from `/proc`, since "       \
+	      "moved code has no event",                                                           \
+	      PACE)                                                                                \
 	LIMIT(PROC_READ_BYTES, 64 << 10, BYTES, "`/proc/PID/maps` that is read at a time", PACE)   \
 	LIMIT(PROC_READ_MS, 500, MS, "the time to read all of it",                                 \
 	      "the process is not read for PROC_HUNG_PAUSE_MS, "                                   \

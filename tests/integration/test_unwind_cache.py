@@ -92,7 +92,7 @@ def full_disk(fleet):
     (state / "unwind").mkdir(parents=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k,mode=0700", "tmpfs",
                     state / "unwind"], check=True)
-    (state / "unwind" / "filler.v1").write_bytes(b"\1" * (16 << 10))
+    (state / "unwind" / "filler.v2").write_bytes(b"\1" * (16 << 10))
     yield state
     subprocess.run(["umount", "--lazy", state / "unwind"], check=True)
 

@@ -12,7 +12,8 @@ import subprocess
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[1] / "programs" / "chains"
-C_FLAGS = ["-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-builtin-toupper"]
+C_FLAGS = ["-O2", "-D_GNU_SOURCE", "-fomit-frame-pointer", "-fno-optimize-sibling-calls",
+           "-fno-builtin-toupper"]
 SPENT = "spend(;|$)"
 DEEP = 400
 
@@ -31,11 +32,15 @@ KINDS = {
     "plugins": ";main;by_plugins;take_turns(;|$)",
     "swaps": ";main;by_swaps;take_turns(;|$)",
     "plt": ";main;by_plt;through",
+    "lazy": ";main;by_lazy;(is_over|bind)(;|$)",
+    "jit": f";main;by_jit;(settle|framed;enter;[^;]*;{SPENT})",
+    "moved": rf";main;by_moved;(enter;\?;{SPENT}|settle|visit|plugin_open)",
     "vdso": ";main;by_vdso;(ask|is_over)(;|$)",
     "kernel": ";main;by_kernel;(call_kernel|is_over)(;|$)",
 }
 # The kinds that each form of chains.c runs; only some forms can load plugins or have a vdso.
-COMMON = [kind for kind in KINDS if kind not in ("plugins", "swaps", "plt", "vdso")]
+SPECIAL = ("plugins", "swaps", "plt", "lazy", "jit", "moved", "vdso")
+COMMON = [kind for kind in KINDS if kind not in SPECIAL]
 FEW = ["calls", "recursion", "realigned", "signal", "vfork"]
 # The kinds whose stacks contain no function of libc. Debian's musl has neither .eh_frame nor
 # .debug_frame: code analysis unwinds it to _start, but not from a signal handler through raise().
@@ -87,7 +92,7 @@ def c_forms(place, build, seconds):
     """The program with the flags of the release build, then other compilers and linkings."""
     yield from chains_cases("C", build / "tests" / "programs" / "chains", seconds, KINDS)
     forms = {
-        "C, clang": (["clang-14"], [*FEW, "plt"]),
+        "C, clang": (["clang-14"], [*FEW, "plt", "lazy", "jit"]),
         "C, -O0": (["gcc", "-O0"], ["calls", "realigned", "signal"]),
         "C, frame pointers": (["gcc", "-fno-omit-frame-pointer"], ["calls", "recursion"]),
         "C, static": (["gcc", "-static"], [*FEW, "thread", "fault"]),

@@ -108,6 +108,16 @@ static uint64_t address_of(const uint64_t *frames, size_t i)
 	return frames[i] - (i > 0);
 }
 
+/* Stands for the frames that are missing. */
+static uint32_t add_truncation(struct collect *collect, const char *side, const char *reason)
+{
+	char text[FRAME_TRUNCATED_MAX];
+	int len = snprintf(text, sizeof(text), "[truncated: %s_%s]", side, reason);
+
+	return add_frame(collect, &(struct frame){ .type = STR(FRAME_TYPE_TRUNCATED),
+						   .function = { text, (size_t)len } });
+}
+
 /*
  * The number of user frames to keep. If a function uses the frame pointer for other data, the walk
  * reaches addresses in no mapping: the first of these and all frames after it are dropped. The leaf
@@ -130,19 +140,25 @@ static size_t user_frames_of(struct collect *collect, const struct sample_record
 }
 
 /* Kernel and user frames are leaf first in the record; the first user frame is where the thread
- * entered the kernel. */
+ * entered the kernel. Where frames are missing, a frame says why. */
 static uint32_t add_stack(struct collect *collect, const struct sample_record *record,
 			  const struct process *process, struct kernel_symbols *kernel)
 {
-	uint32_t frames[KERNEL_FRAMES_MAX + USER_FRAMES_MAX];
+	uint32_t frames[KERNEL_FRAMES_MAX + USER_FRAMES_MAX + 2];
 	const uint64_t *user = record->frames + record->kernel_frames;
 	const struct mappings *mappings =
 		process && record->user_frames ? process_mappings(process, user[0]) : NULL;
-	size_t len = 0;
+	size_t len = 0, user_len = user_frames_of(collect, record, mappings, user);
 
-	for (size_t i = user_frames_of(collect, record, mappings, user); i > 0; i--)
+	if (user_len < record->user_frames)
+		frames[len++] = add_truncation(collect, "user", "unmapped");
+	else if (record->user_end > USER_END_COMPLETE)
+		frames[len++] = add_truncation(collect, "user", user_end_names[record->user_end]);
+	for (size_t i = user_len; i > 0; i--)
 		frames[len++] =
 			add_user_frame(collect, mappings, address_of(user, i - 1), record->time_ns);
+	if (record->flags & SAMPLE_KERNEL_TOO_DEEP)
+		frames[len++] = add_truncation(collect, "kernel", "too_deep");
 	for (size_t i = record->kernel_frames; i > 0; i--)
 		frames[len++] =
 			add_kernel_frame(collect, kernel, address_of(record->frames, i - 1));
@@ -280,6 +296,8 @@ static uint32_t add_sample_labels(struct collect *collect, const struct sample_r
 	add_label(&list, "thread_id", number_text(tid, record->tid));
 	add_label(&list, "thread_name", comm_text(record->thread_comm));
 	add_label(&list, "cpu", number_text(cpu, record->cpu));
+	if (record->flags & SAMPLE_GUESSED)
+		add_label(&list, "unwind", str_from(collect_step_names[COLLECT_BY_GUESS]));
 
 	struct labels labels = labels_of(list.items, list.len);
 	uint32_t index = sample_set_labels(&collect->set, labels);

@@ -6,7 +6,8 @@
  * executables may be freed before the set is written. collect_begin() and collect_done() free the
  * set. Stacks are root first. The address of a native frame is an address in the ELF file, of the
  * call and not of the instruction after it. A kernel frame has only the function's name, so that
- * frames of one function are equal. No function fails. No I/O. Agent thread only.
+ * frames of one function are equal. Where frames are missing, the stack has a frame
+ * `[truncated: REASON]` (profile/sample_set.h). No function fails. No I/O. Agent thread only.
  */
 #pragma once
 

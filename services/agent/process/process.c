@@ -175,6 +175,7 @@ static void apply_fork(struct process_table *table, const struct sideband_record
 	child->losses_seen = parent->losses_seen;
 	child->is_large = parent->is_large;
 	child->lacks_files = parent->lacks_files;
+	child->has_generated_code = parent->has_generated_code;
 	child->map_bytes = parent->map_bytes;
 	child->maps_since_ns = parent->maps_since_ns;
 	child->muted_until_ns = parent->muted_until_ns;
@@ -204,7 +205,7 @@ static void apply_exec(struct process_table *table, const struct sideband_record
 	process->cgroup_read_ms = 0;
 	process->is_owner_current = false;
 	process->losses_seen = table->losses;
-	process->is_large = process->lacks_files = false;
+	process->is_large = process->lacks_files = process->has_generated_code = false;
 	if (table->lists)
 		unwind_lists_changed(table->lists, process);
 }
@@ -284,7 +285,7 @@ static void apply_map(struct process_table *table, const struct sideband_record 
 		.executable = executable_acquire(&table->executables, &claim),
 	};
 
-	process->lacks_files |= !mapping.executable && executable_is_file(path);
+	process_note_mapping(process, mapping.executable, path);
 	add_mapping(table, process, &mapping, record->time_ns);
 	/* The first file mapped is the program, then comes its loader. */
 	if (!process->image->exe && executable_is_file(path))
@@ -323,13 +324,19 @@ static bool same_start(const struct process *process, uint64_t start_ns)
 	return true; /* known by its fork event: the first sample sets the start */
 }
 
-/* True if changes of the process may be unknown, and it was not read from /proc lately. */
+/*
+ * True if changes of the process may be unknown, and it was not read from /proc lately. There is no
+ * event of mremap() nor of munmap(): generated code can be moved to where a closed library was.
+ */
 static bool is_due(const struct process_table *table, const struct process *process)
 {
 	uint64_t now_ms = table->budget.now_ns / NS_PER_MS;
+	uint64_t age_ms = process->read_ms ? now_ms - process->read_ms : UINT64_MAX;
 
-	return process->losses_seen < table->losses && !process->exited &&
-	       (!process->read_ms || now_ms - process->read_ms >= READ_AGAIN_MS);
+	if (process->exited)
+		return false;
+	return (process->losses_seen < table->losses && age_ms >= READ_AGAIN_MS) ||
+	       (process->has_generated_code && age_ms >= READ_GENERATED_MS);
 }
 
 /*

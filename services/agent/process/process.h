@@ -51,6 +51,7 @@ struct process {
 	uint64_t map_bytes;           /* of records of mappings */
 	bool lacks_files; /* some of its mappings have no executable: its owner had its share */
 	bool is_large;    /* its /proc/PID/maps was longer than PROC_MAPS_SMALL_BYTES */
+	bool has_generated_code; /* an executable mapping without a file, which it may move */
 };
 
 struct process_table {

@@ -25,6 +25,15 @@ bool process_read_cgroup(struct process *process)
 	return true;
 }
 
+void process_note_mapping(struct process *process, const struct executable *executable, str path)
+{
+	bool is_file = executable_is_file(path);
+
+	process->lacks_files |= !executable && is_file;
+	/* Each process has [vsyscall]; [anon:...] is a name that it chose. */
+	process->has_generated_code |= !executable && !is_file && !str_starts_with(path, STR("[v"));
+}
+
 static void add_mapping(struct process_table *table, struct process *process,
 			struct process_image *image, const struct proc_map *line)
 {
@@ -42,7 +51,7 @@ static void add_mapping(struct process_table *table, struct process *process,
 				   .file_offset = line->file_offset,
 				   .executable = executable_acquire(&table->executables, &claim) };
 
-	process->lacks_files |= !mapping.executable && executable_is_file(line->path);
+	process_note_mapping(process, mapping.executable, line->path);
 	if (!mappings_insert(&image->mappings, mapping))
 		table->mappings_over_limit++;
 }
@@ -115,7 +124,7 @@ static enum read_size read_image(struct process_table *table, struct process *pr
 	size_t bytes;
 	bool hangs;
 
-	process->lacks_files = false;
+	process->lacks_files = process->has_generated_code = false;
 	hangs = !read_mappings(table, process, image, max, &bytes);
 	image->exe = exe.len ? heap_str(exe) : NULL;
 	process->is_large = hangs || bytes >= PROC_MAPS_SMALL_BYTES;

@@ -31,3 +31,6 @@ uint64_t process_idle_ms(const struct process *process, uint64_t now_ms);
 
 /* Drops the program and the mappings of a process, which is read again when it is sampled. */
 void process_forget_mappings(struct process_table *table, struct process *process);
+
+/* Notes in the process that it has such a mapping. `executable`: of its file, or NULL. */
+void process_note_mapping(struct process *process, const struct executable *executable, str path);

@@ -54,10 +54,30 @@ static bool wants_table(const struct unwind *walk)
 	       !(walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS);
 }
 
+static bool is_in_generated(const struct unwind *walk)
+{
+	return walk->is_mapped && walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS;
+}
+
 static bool is_lost_in_generated(const struct unwind *walk)
 {
-	return walk->end == USER_END_BAD_FRAME && walk->is_mapped &&
-	       walk->mapping.flags & UNWIND_MAPPING_ANONYMOUS;
+	return walk->end == USER_END_BAD_FRAME && is_in_generated(walk);
+}
+
+/*
+ * One step. A frame pointer that leads from generated code to file code may be that of an outer
+ * function: which words below it calls return to is not known without the code. So it is a guess.
+ */
+static void step(struct unwind *walk)
+{
+	uint64_t below =
+		walk->now.general[UNWIND_FRAME_POINTER] - walk->now.general[UNWIND_STACK_POINTER];
+	bool was_in_generated = is_in_generated(walk);
+
+	unwind_step(walk);
+	if (was_in_generated && below && walk->end == USER_END_NONE && walk->is_mapped &&
+	    !is_in_generated(walk))
+		walk->flags |= SAMPLE_GUESSED;
 }
 
 /* Walks and writes the user frames. True if they are better than the record's. */
@@ -71,7 +91,7 @@ static bool walk_frames(struct unwind *walk, struct shipped_stack *shipped,
 	while (walk->end == USER_END_NONE && count < USER_FRAMES_MAX) {
 		if (!shipped->missing && wants_table(walk))
 			shipped->missing = unwind_lookup_address(walk);
-		unwind_step(walk);
+		step(walk);
 		frames[count++] = walk->shown;
 	}
 	if (walk->end == USER_END_NONE ||

@@ -2,7 +2,7 @@
 /*
  * unwind_cache - unwind tables on disk, by the name that the caller gives a table.
  *
- * Files are named STATE/unwind/NAME.v1, where 1 is UNWIND_FILE_VERSION. The caller verifies a
+ * Files are named STATE/unwind/NAME.v2, where 2 is UNWIND_FILE_VERSION. The caller verifies a
  * file that it gets, and removes it if it is corrupt. When the files exceed max_bytes, the least
  * recently used ones are removed. A lost cache costs only the time to build the tables again. One
  * thread at a time.

@@ -28,6 +28,16 @@ static int compare_pending(const void *a, const void *b)
 				    &((const struct pending_symbol *)b)->symbol);
 }
 
+/* Why the function of a frame is unknown. NAME_KNOWN: it was not symbolized. */
+static enum name_reason reason_of(const struct merge *merge, size_t index)
+{
+	const struct frame *frame = &merge->set.frames.items[index];
+
+	if (!frame->build_id.len)
+		return frame->path.len ? NAME_NO_BUILD_ID : NAME_NO_FILE;
+	return merge->reasons ? (enum name_reason)merge->reasons[index] : NAME_KNOWN;
+}
+
 static struct flame_symbol symbol_of_frame(const struct merge *merge, size_t index,
 					   struct arena *arena)
 {
@@ -39,10 +49,12 @@ static struct flame_symbol symbol_of_frame(const struct merge *merge, size_t ind
 	} else {
 		symbol.build_id = frame->build_id;
 		symbol.address = str_format(arena, "0x%" PRIx64, frame->address);
-		if (merge->reasons && merge->reasons[index] != NAME_KNOWN) {
-			symbol.reason = str_from(name_reason_text[merge->reasons[index]]);
-			symbol.reason_code = str_from(name_reason_names[merge->reasons[index]]);
-		}
+
+		enum name_reason reason = reason_of(merge, index);
+
+		symbol.reason = str_from(name_reason_text[reason]);
+		if (reason != NAME_KNOWN)
+			symbol.reason_code = str_from(name_reason_names[reason]);
 	}
 	return symbol;
 }

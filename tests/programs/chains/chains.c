@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -332,6 +334,133 @@ static void by_plt(void)
 		through();
 }
 
+#if !defined(__GLIBC__)
+extern ElfW(Dyn) _DYNAMIC[];
+#endif
+#pragma weak _DYNAMIC /* static programs have none */
+
+static const void *dynamic(ElfW(Sxword) tag)
+{
+	const ElfW(Dyn) *each = _DYNAMIC;
+
+	while (each && each->d_tag != DT_NULL && each->d_tag != tag)
+		each++;
+	return each && each->d_tag == tag ? (const void *)each->d_un.d_ptr : NULL;
+}
+
+static int base_of_first(struct dl_phdr_info *info, size_t size, void *to)
+{
+	(void)size;
+	*(uintptr_t *)to = info->dlpi_addr;
+	return 1;
+}
+
+/* The slot through which the procedure linkage table calls getpagesize(). */
+static uintptr_t *slot_of_getpagesize(void)
+{
+	const ElfW(Rela) *first = dynamic(DT_JMPREL), *each;
+	const ElfW(Sym) *symbols = dynamic(DT_SYMTAB);
+	const char *names = dynamic(DT_STRTAB);
+	uintptr_t bytes = (uintptr_t)dynamic(DT_PLTRELSZ), base = 0;
+
+	dl_iterate_phdr(base_of_first, &base);
+	for (each = first; first && each < first + bytes / sizeof(*each); each++)
+		if (!strcmp(names + symbols[ELF64_R_SYM(each->r_info)].st_name, "getpagesize"))
+			return (uintptr_t *)(base + each->r_offset);
+	return NULL;
+}
+
+/* bind -> the loader's resolver, at each call: the slot gets its first value again. */
+KEPT static void bind(volatile uintptr_t *slot, uintptr_t unbound)
+{
+	for (int i = 0; i < 1000; i++) {
+		*slot = unbound;
+		sink += (uint64_t)getpagesize();
+	}
+}
+
+static void by_lazy(void)
+{
+	uintptr_t *slot = slot_of_getpagesize(), unbound = slot ? *slot : 0;
+
+	while (slot && !is_over())
+		bind(slot, unbound);
+}
+
+KEPT static void enter(void (*generated)(void (*)(void)))
+{
+	generated(spend);
+	sink++;
+}
+
+/* Has a frame of variable size, so it keeps a frame pointer. */
+KEPT static void framed(size_t size, void (*generated)(void (*)(void)))
+{
+	char *bytes = __builtin_alloca(size);
+
+	memset(bytes, (int)size, size);
+	enter(generated);
+	sink += (unsigned char)bytes[size / 2];
+}
+
+/* A page of code that calls its argument. NULL: it cannot be mapped. */
+static char *generate(void)
+{
+#if defined(__x86_64__)
+	/* sub $40, %rsp; call *%rdi; add $40, %rsp; ret */
+	static const char code[] = "\x48\x83\xec\x28\xff\xd7\x48\x83\xc4\x28\xc3";
+#else
+	/* str x30, [sp, -48]!; blr x0; ldr x30, [sp], 48; ret */
+	static const char code[] = "\xfe\x0f\x1d\xf8\0\0\x3f\xd6\xfe\x07\x43\xf8\xc0\x03\x5f\xd6";
+#endif
+	char *page = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return NULL;
+	memcpy(page, code, sizeof(code) - 1);
+	if (mprotect(page, ROOM, PROT_READ | PROT_EXEC))
+		return NULL;
+	__builtin___clear_cache(page, page + sizeof(code));
+	return page;
+}
+
+/*
+ * by_jit -> framed -> enter -> generated code -> spend: the generated code keeps no frame pointer
+ * and has that of framed(), which leads past enter().
+ */
+static void by_jit(void)
+{
+	char *page = generate();
+	void (*generated)(void (*)(void));
+
+	if (!page)
+		return;
+	settle();
+	memcpy(&generated, &page, sizeof(generated));
+	framed(100 + (size_t)(sink & 7), generated);
+}
+
+/* by_moved -> enter -> generated code -> spend: it was moved to where a library was. */
+static void by_moved(void)
+{
+	void *plugin = plugin_open(CHAINS_PLUGIN_A), *place;
+	char *page = generate();
+	void (*generated)(void (*)(void));
+
+	if (!plugin || !page)
+		return;
+	place = dlsym(plugin, "plugin_enter");
+	place = (void *)((uintptr_t)place & ~(uintptr_t)(ROOM - 1));
+	visit(plugin);
+	settle();
+	dlclose(plugin);
+	if (mremap(page, ROOM, ROOM, MREMAP_MAYMOVE | MREMAP_FIXED, place) != place)
+		return;
+	settle();
+	memcpy(&generated, &place, sizeof(generated));
+	enter(generated);
+}
+
 /* by_vdso -> ask -> seconds_of -> clock_gettime -> code of the vdso */
 KEPT static void ask(void)
 {
@@ -382,7 +511,8 @@ static const struct kind {
 	{ "fault", by_fault },      { "noreturn", ending },     { "vfork", by_vfork },
 	{ "thread", by_thread },    { "plugins", by_plugins },  { "swaps", by_swaps },
 	{ "plt", by_plt },          { "vdso", by_vdso },        { "kernel", by_kernel },
-	{ "pulse", pulse },
+	{ "pulse", pulse },         { "lazy", by_lazy },        { "jit", by_jit },
+	{ "moved", by_moved },
 };
 
 int main(int argc, char **argv)

@@ -98,6 +98,54 @@ static void guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer(voi
 	assert_int_equal(walker.now.general[FP], 77);
 }
 
+/* It calls file code without frame pointers and is called from such code: the register still has
+ * the frame of an outer function. */
+static void prefers_a_return_address_below_a_frame_pointer_that_leads_to_file_code(void **state)
+{
+	(void)state;
+	stand_at(JIT_AT + 0x100);
+	registers.general[FP] = at(50);
+	stack[3] = CODE_AT + PLAIN_AT + 1;
+	stack[3 + 2] = IN_ROOT;
+	stack[51] = IN_ROOT;
+	called_from = IN_ROOT;
+	called_from_too = CODE_AT + PLAIN_AT + 1;
+	run();
+	reaches_the_root(3, SAMPLE_GUESSED);
+	assert_int_equal(frames[1], CODE_AT + PLAIN_AT + 1);
+	assert_int_equal(walker.now.general[FP], at(50)); /* callers need it */
+
+	called_from_too = 0; /* no call ends there: the word is data */
+	stack[3 + 2] = 0;
+	run();
+	reaches_the_root(2, SAMPLE_FRAME_POINTERS);
+
+	registers.general[FP] = at(200); /* words of several rounds lie below */
+	stack[201] = IN_ROOT;
+	stack[51] = 0;
+	run();
+	reaches_the_root(2, SAMPLE_FRAME_POINTERS);
+}
+
+static void finds_a_caller_in_the_program_far_from_generated_code(void **state)
+{
+	const uint64_t far_at = CODE_AT + 4ULL * UNWIND_GUESS_RANGE;
+	const struct unwind_mapping list[] = {
+		{ CODE_AT, CODE_AT + CODE_BYTES, BIAS, TABLE, 0 },
+		{ far_at, far_at + CODE_BYTES, 0, 0, UNWIND_MAPPING_ANONYMOUS },
+	};
+
+	(void)state;
+	stand_at(far_at);
+	put_list(list, ARRAY_LEN(list));
+	walker.generation.lists++;
+	registers.general[FP] = 0;
+	stack[2] = IN_ROOT;
+	called_from = IN_ROOT;
+	run();
+	reaches_the_root(2, SAMPLE_GUESSED);
+}
+
 static void stops_guessing_after_8_kilobytes(void **state)
 {
 	(void)state;
@@ -250,6 +298,8 @@ int main(void)
 		TEST(follows_the_frame_pointer_without_a_row),
 		TEST(follows_the_frame_pointer_in_generated_code),
 		TEST(guesses_the_caller_of_generated_code_that_keeps_no_frame_pointer),
+		TEST(prefers_a_return_address_below_a_frame_pointer_that_leads_to_file_code),
+		TEST(finds_a_caller_in_the_program_far_from_generated_code),
 		TEST(stops_guessing_after_8_kilobytes),
 		TEST(knows_the_forms_of_a_call),
 		TEST(finds_the_lowest_bit),

@@ -74,14 +74,19 @@ static inline const struct sample_record *shipped(const uint64_t *found, uint16_
 	return &sent.record;
 }
 
-static inline void set_stack_pointer(uint64_t to)
+static inline void set_register(uint32_t number, uint64_t to)
 {
 	struct sample_registers registers;
 	uint8_t *at = sent.bytes + sample_tail_at(&sent.record);
 
 	memcpy(&registers, at, sizeof(registers));
-	registers.general[RSP] = to;
+	registers.general[number] = to;
 	memcpy(at, &registers, sizeof(registers));
+}
+
+static inline void set_stack_pointer(uint64_t to)
+{
+	set_register(RSP, to);
 }
 
 /* The list has a page of its own for as long as the walk takes: a search may look at all of it. */

@@ -57,7 +57,7 @@ static uint64_t frames[FRAMES_MAX];
 static uint32_t frame_count, reads;
 static struct unwind walker;
 static struct unwind_cached_rule seen[UNWIND_RULE_CACHE_SIZE];
-static uint64_t called_from; /* the one place in memory where a call ends */
+static uint64_t called_from, called_from_too; /* the places in memory where a call ends */
 
 #if defined(__TARGET_ARCH_arm64)
 #define CALL "\0\0\0\0\x40\x01\x3f\xd6" /* blr x10 */
@@ -69,7 +69,8 @@ static inline bool unwind_read_user(struct unwind *walk, void *to, uint32_t byte
 {
 	assert_ptr_equal(walk, &walker);
 	reads++;
-	if (bytes == sizeof(uint64_t) && from + bytes == called_from) {
+	if (bytes == sizeof(uint64_t) &&
+	    (from + bytes == called_from || from + bytes == called_from_too)) {
 		memcpy(to, CALL, bytes);
 		return true;
 	}
@@ -137,7 +138,7 @@ static inline void set_up(const struct row *rows, size_t count)
 		{ GO_AT, GO_AT + CODE_BYTES, GO_AT - (CODE_AT - BIAS), GO_TABLE, 0 },
 	};
 
-	called_from = 0;
+	called_from = called_from_too = 0;
 	memset(stack, 0, sizeof(stack));
 	memset(has_page, 0, sizeof(has_page));
 	memset(&walker, 0xee, sizeof(walker));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "elf/limits.h"
 #include "support/cfi_maker.h"
 #include "support/test.h"
 #include "unwind/unwind_build.h"
@@ -256,6 +257,88 @@ static void adds_rows_for_stubs_without_unwind_information(void **state)
 	assert_int_equal(rule.return_address, UNWIND_SAVED_SAME);
 }
 
+/* push %rbx; mov %rsp, %rbx; ...; call of a function that pushes %rbp and %rbx. */
+static struct program with_a_call(struct cfi_maker *maker, str callee)
+{
+	static const char code[] = "\x53\x48\x89\xe3\x90\x90\x90\x90\xe8\x33\0\0\0\xc3";
+
+	cfi_usual_add(maker);
+	cfi_function_add(maker, CODE_AT, 32, BYTES("\x41\x0e\x10\x83\x02\x43\x0d\x03"));
+	cfi_function_add(maker, CODE_AT + 0x40, 0x200, callee);
+	return (struct program){
+		.machine = EM_X86_64,
+		.class = ELFCLASS64,
+		.code_bytes = CODE_BYTES,
+		.has_sections = true,
+		.frames_name = ".eh_frame",
+		.frames = buf_bytes(&maker->bytes),
+		.code_at = CODE_AT,
+		.code = { code, sizeof(code) - 1 },
+	};
+}
+
+static void finds_a_frame_by_the_register_that_the_called_function_saves(void **state)
+{
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+	struct program program =
+		with_a_call(maker, BYTES("\x41\x0e\x10\x86\x02\x41\x0e\x18\x83\x03\x44\x0e\x30"));
+	const struct unwind_rule by_register = {
+		UNWIND_CFA_REGISTER, 3, 0, UNWIND_SAVED_AT_CFA, 16, 0, 0, -8
+	};
+	const struct unwind_rule by_callee = {
+		UNWIND_CFA_DEREF, 7, 0, UNWIND_SAVED_AT_CFA, -24, 16, 0, -8
+	};
+	struct unwind_rule rule;
+
+	(void)state;
+	/* The leaf is at the first byte of the call; a return address - 1 is its last. */
+	for (uint64_t at = 4; at < 32; at++) {
+		rule = rule_at(&program, CODE_AT + at);
+		assert_memory_equal(&rule, at > 8 && at < 13 ? &by_callee : &by_register,
+				    sizeof(rule));
+	}
+}
+
+static void a_register_that_the_called_function_may_not_have_saved_is_unknown(void **state)
+{
+	const str callees[] = {
+		BYTES("\x41\x0e\x10\x86\x02"),     /* not saved */
+		BYTES("\x02\x50\x0e\x10\x83\x02"), /* only after 80 bytes */
+		BYTES("\x41\x83\x02\x41\x83\x03"), /* at two places */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(callees); i++) {
+		AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+		struct program program = with_a_call(maker, callees[i]);
+
+		assert_int_equal(rule_at(&program, CODE_AT + 12).cfa, UNWIND_CFA_REGISTER);
+	}
+}
+
+static void follows_a_bounded_number_of_calls(void **state)
+{
+	enum { CALLS = UNWIND_CALLS_MAX + 1, AT = CODE_AT + 0x1000 };
+	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
+	static char code[CALLS * 5];
+	struct program program = with_a_call(maker, BYTES("\x41\x0e\x10\x83\x02"));
+
+	(void)state;
+	cfi_function_add(maker, AT, sizeof(code), BYTES("\x0c\x03\x18"));
+	program.frames = buf_bytes(&maker->bytes);
+	program.code_at = AT;
+	program.code = (str){ code, sizeof(code) };
+	for (int32_t i = 0; i < CALLS; i++) {
+		int32_t to = CODE_AT + 0x40 - (AT + 5 * i + 5);
+
+		code[5 * i] = (char)0xe8;
+		memcpy(code + 5 * i + 1, &to, sizeof(to));
+	}
+	assert_int_equal(rule_at(&program, AT + 4).cfa, UNWIND_CFA_DEREF);
+	assert_int_equal(rule_at(&program, AT + 5 * UNWIND_CALLS_MAX - 1).cfa, UNWIND_CFA_DEREF);
+	assert_int_equal(rule_at(&program, AT + 5 * UNWIND_CALLS_MAX + 4).cfa, UNWIND_CFA_REGISTER);
+}
+
 static void ignores_stubs_outside_of_code(void **state)
 {
 	AUTO_CFI_MAKER *maker = cfi_maker_new(true);
@@ -366,6 +449,9 @@ RUN_TESTS(TEST(a_debug_frame_that_cannot_be_decompressed_is_malformed),
 	  TEST(finds_eh_frame_by_its_section), TEST(finds_eh_frame_without_sections),
 	  TEST(reports_the_reason_of_each_failure),
 	  TEST(adds_rows_for_stubs_without_unwind_information), TEST(the_entry_point_is_a_root),
-	  TEST(ignores_stubs_outside_of_code), TEST(finds_the_return_from_signals_by_its_bytes),
+	  TEST(finds_a_frame_by_the_register_that_the_called_function_saves),
+	  TEST(a_register_that_the_called_function_may_not_have_saved_is_unknown),
+	  TEST(follows_a_bounded_number_of_calls), TEST(ignores_stubs_outside_of_code),
+	  TEST(finds_the_return_from_signals_by_its_bytes),
 	  TEST(go_code_without_rows_keeps_the_frame_pointer), TEST(reports_a_failed_read_or_write),
 	  TEST(every_reason_has_a_name))

@@ -171,7 +171,7 @@ static void a_name_too_long_is_truncated_at_a_character_and_counted(void **state
 	arena_free(&m.arena);
 }
 
-static void a_stack_too_deep_loses_the_frames_nearest_the_root(void **state)
+static void a_stack_too_deep_has_a_reason_in_place_of_the_frames_nearest_the_root(void **state)
 {
 	static int32_t deep[STACK_DEPTH_MAX + 10];
 	struct otlp_result result;
@@ -193,7 +193,12 @@ static void a_stack_too_deep_loses_the_frames_nearest_the_root(void **state)
 
 	assert_int_equal(stack.len, STACK_DEPTH_MAX);
 	assert_int_equal(set.frames.items[stack.frames[stack.len - 1]].address, 0);
-	assert_int_equal(set.frames.items[stack.frames[0]].address, 0x40);
+	assert_int_equal(set.frames.items[stack.frames[1]].address, 0x40);
+
+	const struct frame *root = &set.frames.items[stack.frames[0]];
+
+	assert_true(str_eq(root->function, STR("[truncated: stack_truncated]")));
+	assert_true(str_eq(root->type, STR(FRAME_TYPE_TRUNCATED)));
 	arena_free(&m.arena);
 }
 
@@ -202,4 +207,4 @@ RUN_TESTS(TEST(a_value_nested_too_deep_is_dropped_and_counted),
 	  TEST(long_labels_are_truncated_and_long_names_dropped),
 	  TEST(a_label_with_a_reserved_name_is_dropped_and_counted),
 	  TEST(a_name_too_long_is_truncated_at_a_character_and_counted),
-	  TEST(a_stack_too_deep_loses_the_frames_nearest_the_root))
+	  TEST(a_stack_too_deep_has_a_reason_in_place_of_the_frames_nearest_the_root))

@@ -134,9 +134,74 @@ static void a_stack_is_truncated_where_it_leaves_the_mappings(void **state)
 	set_up(&fixture);
 	tick(&fixture, &fixture.process, user, 3);
 
-	assert_int_equal(depth(&fixture), 1);
+	assert_int_equal(depth(&fixture), 2);
+	assert_true(str_eq(frame_of(&fixture, 0)->function, STR("[truncated: user_unmapped]")));
+	assert_int_equal(frame_of(&fixture, 1)->address, 0x10);
 	REASON_MOVED("agent.user_unmapped", fixture.collect.truncated_unmapped, 1);
 	assert_int_equal(fixture.collect.unmapped, 0);
+	tear_down(&fixture);
+}
+
+static void a_truncated_stack_has_the_reason_as_its_root(void **state)
+{
+	(void)state;
+	for (uint16_t end = USER_END_NONE; end < USER_END_COUNT; end++) {
+		struct sample_record record = { .user_frames = 1,
+						.user_end = end,
+						.frames = { 0x1010 } };
+		bool is_truncated = end > USER_END_COMPLETE;
+		char expected[FRAME_TRUNCATED_MAX];
+		struct fixture fixture;
+
+		set_up(&fixture);
+		collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
+		snprintf(expected, sizeof(expected), "[truncated: user_%s]", user_end_names[end]);
+		assert_int_equal(depth(&fixture), is_truncated ? 2 : 1);
+		assert_true(str_eq(frame_of(&fixture, 0)->function,
+				   is_truncated ? str_from(expected) : STR("")));
+		assert_true(str_eq(frame_of(&fixture, 0)->type,
+				   is_truncated ? STR("abort-marker") : STR("native")));
+		tear_down(&fixture);
+	}
+}
+
+static void missing_kernel_frames_have_their_reason_below_the_user_stack(void **state)
+{
+	struct sample_record record = { .flags = SAMPLE_KERNEL_TOO_DEEP,
+					.kernel_frames = 1,
+					.user_frames = 1,
+					.user_end = USER_END_COMPLETE,
+					.frames = { 0xffffffff81000010, 0x1010 } };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
+	assert_int_equal(depth(&fixture), 3);
+	assert_int_equal(frame_of(&fixture, 0)->address, 0x10);
+	assert_true(str_eq(frame_of(&fixture, 1)->function, STR("[truncated: kernel_too_deep]")));
+	assert_true(str_eq(frame_of(&fixture, 2)->type, STR("kernel")));
+	kernel_symbols_close(&fixture.kernel);
+	tear_down(&fixture);
+}
+
+static void only_a_guessed_stack_has_a_label_that_says_so(void **state)
+{
+	struct sample_record record = { .user_frames = 1, .frames = { 0x1010 } };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
+	record.flags = SAMPLE_GUESSED;
+	collect_sample(&fixture.collect, &record, &fixture.process, &fixture.kernel);
+
+	const struct sample_set *set = &fixture.collect.set;
+	struct labels exact = set->label_sets.items[set->samples.items[0].labels];
+	struct labels guessed = set->label_sets.items[set->samples.items[1].labels];
+
+	assert_null(labels_get(exact, STR("unwind")).ptr);
+	assert_true(str_eq(labels_get(guessed, STR("unwind")), STR("guess")));
 	tear_down(&fixture);
 }
 
@@ -409,8 +474,11 @@ static void counts_user_stacks_by_their_least_certain_step(void **state)
 RUN_TESTS(TEST(a_sample_has_its_process_time_and_value),
 	  TEST(frames_are_root_first_with_the_addresses_of_calls_in_the_file),
 	  TEST(a_stack_is_truncated_where_it_leaves_the_mappings),
-	  TEST(a_leaf_in_no_mapping_is_kept_as_it_is), TEST(a_sample_of_an_unknown_process_is_kept),
-	  TEST(equal_ticks_share_all_but_the_sample),
+	  TEST(a_leaf_in_no_mapping_is_kept_as_it_is),
+	  TEST(only_a_guessed_stack_has_a_label_that_says_so),
+	  TEST(a_truncated_stack_has_the_reason_as_its_root),
+	  TEST(missing_kernel_frames_have_their_reason_below_the_user_stack),
+	  TEST(a_sample_of_an_unknown_process_is_kept), TEST(equal_ticks_share_all_but_the_sample),
 	  TEST(kernel_frames_are_at_the_leaf_with_their_names),
 	  TEST(a_sample_has_the_labels_of_its_cgroup_and_of_the_host),
 	  TEST(renaming_makes_no_series), TEST(beyond_the_limit_of_its_unit_names_become_other),

@@ -276,6 +276,38 @@ static void a_read_that_changes_nothing_keeps_the_image(void **state)
 	assert_ptr_equal(self->image, image);
 }
 
+/* There is no event of munmap() nor of mremap(). */
+static void code_that_moved_over_a_closed_library_loses_its_name(void **state)
+{
+	uint32_t pid = (uint32_t)getpid();
+
+	(void)state;
+	sampled_self(3);
+	maps(pid, 0x10000, "/lib/closed.so");
+	process_table_begin_round(&table, second(5));
+	assert_string_equal(path_at(sampled_self(3), 0x10000), "/lib/closed.so");
+	assert_int_equal(table.scanned, 1); /* it has no generated code */
+
+	maps(pid, 0x20000, "//anon..");
+	process_table_begin_round(&table, second(6));
+	assert_string_equal(path_at(sampled_self(3), 0x10000), "");
+	assert_int_equal(table.scanned, 2);
+}
+
+static void a_process_that_generates_code_is_read_at_a_bounded_pace(void **state)
+{
+	uint32_t pid = (uint32_t)getpid();
+
+	(void)state;
+	sampled_self(3);
+	for (uint64_t i = 1; i <= 16; i++) {
+		process_table_begin_round(&table, second(1) + i * 250 * NS_PER_MS);
+		maps(pid, 0x20000, "//anon..");
+		sampled_self(3);
+	}
+	assert_int_equal(table.scanned, 1 + 4000 / READ_GENERATED_MS);
+}
+
 static void without_budget_a_process_is_read_later(void **state)
 {
 	(void)state;
@@ -661,6 +693,8 @@ int main(void)
 		IN_A_TABLE(while_events_are_lost_a_process_is_read_once_a_second),
 		IN_A_TABLE(a_read_that_changes_nothing_keeps_the_image),
 		IN_A_TABLE(without_budget_a_process_is_read_later),
+		IN_A_TABLE(code_that_moved_over_a_closed_library_loses_its_name),
+		IN_A_TABLE(a_process_that_generates_code_is_read_at_a_bounded_pace),
 		IN_A_TABLE(files_that_found_no_place_are_known_when_there_is_room),
 		IN_A_TABLE(a_process_whose_mappings_could_not_be_read_waits),
 		IN_A_TABLE(files_of_processes_that_are_not_sampled_give_way),

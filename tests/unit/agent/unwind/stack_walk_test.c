@@ -195,6 +195,26 @@ static void keeps_frames_guessed_in_generated_code(void **state)
 	assert_int_equal(walk_by_hand(record)->user_frames, 2); /* that came there by mistake */
 }
 
+static void a_frame_pointer_past_words_of_generated_code_is_a_guess(void **state)
+{
+	static const uint64_t stack[] = { 1, GENERATED + 0x20, 8, CODE + 0x410, 8, CODE + 0x410 };
+	uint64_t found = CODE + 0x20;
+	AUTO_ARENA arena = { 0 };
+
+	(void)state;
+	for (uint64_t above = 0; above <= 16; above += 16) {
+		const struct sample_record *record, *again;
+
+		set_up();
+		draw_table(&arena);
+		record = shipped(&found, 1, USER_END_NO_TABLE, stack, sizeof(stack));
+		set_register(RBP, STACK + 16 + above);
+		again = walk_by_hand(record);
+		assert_int_equal(again->user_end, USER_END_COMPLETE);
+		assert_int_equal(again->flags & SAMPLE_GUESSED, above ? SAMPLE_GUESSED : 0);
+	}
+}
+
 /* The stack begins in the middle of a page: three pieces are less than three pages. */
 static void a_stack_longer_than_the_shipped_bytes_is_too_deep(void **state)
 {
@@ -226,4 +246,5 @@ RUN_TESTS(TEST(walks_by_the_rows_of_a_table_to_the_root), TEST(replaces_wrong_fr
 	  TEST(keeps_frames_found_by_frame_pointers_without_a_table),
 	  TEST(walks_a_stack_whose_first_pages_were_absent),
 	  TEST(keeps_frames_guessed_in_generated_code),
+	  TEST(a_frame_pointer_past_words_of_generated_code_is_a_guess),
 	  TEST(a_stack_longer_than_the_shipped_bytes_is_too_deep))

@@ -343,6 +343,42 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 		"\"self\":1,\"total\":1}]}");
 }
 
+static void a_frame_without_a_file_or_a_build_id_has_a_reason(void **state)
+{
+	static const struct frame frames[] = {
+		{ .address = 0x7f00 },
+		{ .path = { "/a", 2 }, .address = 0x1f },
+		{ .type = { FRAME_TYPE_TRUNCATED, sizeof(FRAME_TYPE_TRUNCATED) - 1 },
+		  .function = { "[truncated: user_no_row]", 24 } },
+	};
+	static const char *const expected[][3] = {
+		{ "[truncated: user_no_row]", "", "" },
+		{ "[unknown]+0x7f00", "no_file",
+		  "the address is in no file: generated code, or an unknown mapping" },
+		{ "a+0x1f", "no_build_id",
+		  "the file has no build id, so no debug file can be matched to it" },
+	};
+	AUTO_ARENA arena = { 0 };
+	struct sample_set row;
+	struct merge merge;
+	struct flame flame;
+
+	(void)state;
+	begin_row(&row, &arena);
+	for (size_t i = 0; i < ARRAY_LEN(frames); i++)
+		add_stack(&row, &frames[i], 1, 1);
+	merge_row(&merge, &row, &arena);
+	assert_true(flame_build(&merge, &arena, &flame, &err));
+	assert_int_equal(flame.nodes.len, ARRAY_LEN(expected));
+	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+		const struct flame_symbol *symbol = &flame.symbols[flame.nodes.items[i].symbol];
+
+		assert_true(str_eq(symbol->name, str_from(expected[i][0])));
+		assert_true(str_eq(symbol->reason_code, str_from(expected[i][1])));
+		assert_true(str_eq(symbol->reason, str_from(expected[i][2])));
+	}
+}
+
 static void an_empty_merge_is_an_empty_tree_and_no_rows(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -415,5 +451,6 @@ RUN_TESTS(TEST(every_tree_is_in_preorder_and_its_sums_hold),
 	  TEST(every_table_has_the_sums_of_each_function),
 	  TEST(a_function_that_calls_itself_counts_once_in_a_stack),
 	  TEST(a_function_is_one_node_in_all_builds_and_an_address_is_not),
+	  TEST(a_frame_without_a_file_or_a_build_id_has_a_reason),
 	  TEST(an_empty_merge_is_an_empty_tree_and_no_rows), TEST(sums_beyond_64_bits_are_an_error),
 	  TEST(every_report_counts_as_memory_of_the_response))

@@ -20,6 +20,8 @@ const ADVICE: Record<string, string> = {
 	pending: "Refresh in a few seconds.",
 	bad_build_id: "Link the binary with -Wl,--build-id.",
 	no_response: "Check that the symbolizer runs and that --symbolizer-url of the querier points to it.",
+	no_file: "No file has names for it.",
+	no_build_id: "Link the binary with -Wl,--build-id.",
 };
 
 /** The advice on a frame; null: the frame has a name. */
