@@ -11,6 +11,8 @@
 
 #define QUERIER_LIMITS(LIMIT)                                                                      \
 	LIMIT(GROUP_BY_MAX, 8, COUNT, "labels that a response is grouped by", BAD_DATA)            \
+	LIMIT(BUILDS_OF_SYMBOL_MAX, 32, COUNT, "builds that are listed for a node or row",         \
+	      "the response counts the others in `builds_left_out`")                               \
 	LIMIT(FLEET_HOSTS_MAX, 10000, COUNT, "hosts of one page of the fleet",                     \
 	      "422 `execution` unless the request has a `limit`: then the next page has the "      \
 	      "others")                                                                            \

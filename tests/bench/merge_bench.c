@@ -116,6 +116,7 @@ static void turn_run(struct bench *bench)
 	struct merge merge;
 	struct report_input input = { .merge = &merge,
 				      .type = STR(PROFILE_TYPE_CPU),
+				      .columns = REPORT_COLUMNS_DEFAULT,
 				      .stats = &stats };
 
 	bench->samples = bench->row_count = 0;

@@ -39,11 +39,13 @@ class Frame:
         return self.function or f"{self.path.rpartition('/')[2] or '[unknown]'}+0x{self.address:x}"
 
     @property
-    def symbol(self):
-        """The key of a row of the table report."""
-        if self.function:
-            return (self.function, self.path, self.file, "")
-        return (self.text, self.path, "", self.build_id)
+    def base_name(self):
+        return self.path.removesuffix(" (deleted)").rpartition("/")[2]
+
+    @property
+    def binary(self):
+        """The base name of the binary, without the version of a shared library."""
+        return re.sub(r"^(.+?)(-[0-9.]*\.[0-9.]*)?(\.so)(\.[0-9.]*)?$", r"\1\3", self.base_name)
 
 
 @dataclass(frozen=True)
@@ -228,11 +230,55 @@ def collapsed(selected, names=()):
     return dict(sums)
 
 
+class Symbols:
+    """Which frames are one row of a table: merge=binary of docs/api.md. A symbol is a tuple:
+    function, binary, the end of the file's path if files distinguish functions of this name, and
+    for a frame without a function its build id."""
+
+    def __init__(self, frames):
+        files = defaultdict(set)  # by function, binary and build
+        for frame in frames:
+            if frame.function:
+                files[frame.function, frame.binary, frame.build_id].add(frame.file)
+        self.components = defaultdict(int)  # that distinguish files, by function and binary
+        for (function, binary, _), of_build in files.items():
+            needed = next(count for count in range(len(of_build) > 1, 99)
+                          if len({path_end(file, count) for file in of_build}) == len(of_build)
+                          or len(of_build) == 1)
+            self.components[function, binary] = max(needed, self.components[function, binary])
+
+    def of(self, frame):
+        if not frame.function:
+            return (frame.text, frame.binary, "", frame.build_id)
+        return (frame.function, frame.binary, self.end_of(frame.function, frame.binary, frame.file),
+                "")
+
+    def of_row(self, row):
+        """The symbol of a row of the response."""
+        binary = Frame("", "", row["binary"], "", 0).binary
+        if "build_id" in row or row["function"] == "[no stack]":
+            return (row["function"], binary, "", row.get("build_id", ""))
+        return (row["function"], binary, self.end_of(row["function"], binary, row["file"]), "")
+
+    def end_of(self, function, binary, file):
+        count = self.components[function, binary]
+        return path_end(file, count) if count else ""
+
+
+def path_end(path, components):
+    return "/".join(path.split("/")[-components:])
+
+
+def symbols_of(selected, names=()):
+    return Symbols(frame for _, stack, _ in selected.merged(names) for frame in stack)
+
+
 def table(selected, names=()):
     """{(group, symbol): [self, total]}"""
     sums = defaultdict(lambda: [0, 0])
+    symbol_of = symbols_of(selected, names).of
     for group, stack, value in selected.merged(names):
-        symbols = [frame.symbol for frame in stack] or [("[no stack]", "", "", "")]
+        symbols = [symbol_of(frame) for frame in stack] or [("[no stack]", "", "", "")]
         group = tuple(pair for pair in group if pair[1])
         sums[group, symbols[-1]][0] += value
         for symbol in set(symbols):

@@ -268,9 +268,10 @@ def test_tables_equal_the_reference(recorded):
         selected, names, params, what = recorded.random_query()
 
         data = recorded.cell.data("query", **params, report="table", group_by=",".join(names))
+        symbols = reference.symbols_of(selected, names)
         got = {}
         for row in data["rows"]:
-            symbol = (row["function"], row["binary"], row["file"], row.get("build_id", ""))
+            symbol = symbols.of_row(row)
             labels = row.get("labels", {})
             key = tuple((n, labels[n]) for n in names if n in labels), symbol
             assert key not in got, (what, key)

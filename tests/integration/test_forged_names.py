@@ -5,7 +5,7 @@ import pytest
 
 from forged import Programs
 from harness import wait_until
-from test_names import NamedCell
+from named_cell import NamedCell
 
 pytestmark = pytest.mark.machine
 

@@ -58,11 +58,11 @@ def test_a_flame_graph_has_functions_or_the_reason_for_an_address(named):
             for column in ("binary", "file", "build_id", "address", "reason", "reason_code")
         } | {"total": nodes["total"][i] // PERIOD}
 
-    assert rows["main", ""] == {"binary": "/nowhere/alpha", "file": "/src/m.c", "build_id": "",
+    assert rows["main", ""] == {"binary": "alpha", "file": "/src/m.c", "build_id": "",
                                 "address": "", "reason": "", "reason_code": "", "total": 6}
     assert rows["leaf", "step"]["total"] == 3 and rows["work(int)", "main"]["total"] == 5
     assert rows["alpha+0x2000", "main"] == {
-        "binary": "/nowhere/alpha", "file": "", "build_id": ALPHA, "address": "0x2000",
+        "binary": "alpha", "file": "", "build_id": ALPHA, "address": "0x2000",
         "reason": NO_SYMBOL, "reason_code": "no_symbol", "total": 1}
     assert rows["beta+0x10", ""]["reason"] == NO_DEBUG_INFO
     assert rows["beta+0x10", ""]["reason_code"] == "no_debug_info"
@@ -72,7 +72,7 @@ def test_a_table_has_a_row_for_each_function(named):
     response = named.json("table", query='{comm="alpha"}')
     rows = {row["function"]: row for row in response["data"]["rows"]}
 
-    assert rows["work(int)"] == {"function": "work(int)", "binary": "/nowhere/alpha",
+    assert rows["work(int)"] == {"function": "work(int)", "binary": "alpha",
                                  "file": "/src/w.c", "self": 2 * PERIOD, "total": 5 * PERIOD}
     assert rows["alpha+0x2000"]["reason"] == NO_SYMBOL
     assert rows["alpha+0x2000"]["reason_code"] == "no_symbol"

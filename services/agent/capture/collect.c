@@ -91,7 +91,7 @@ static uint32_t add_user_frame(struct collect *collect, const struct mappings *m
 
 		if (executable->sampled_ns < time_ns)
 			executable->sampled_ns = time_ns;
-		frame.path = str_from(executable->path);
+		frame.path = str_from(mapping->executable->path);
 		frame.build_id = str_from(executable->build_id);
 		frame.address = address - mapping->start + mapping->file_offset;
 		/* If the file could not be read, the file offset stays: in most files it is equal

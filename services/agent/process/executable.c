@@ -389,13 +389,21 @@ static bool is_fresh(const struct executable *executable)
 	       (executable->references && now_ms() - executable->read_ms < EXECUTABLE_FRESH_MS);
 }
 
+/* An executable has one path, so a file that is mapped under two paths has two. */
+static bool is_claimed(const struct executable *executable, const struct executable_key *key,
+		       str path)
+{
+	return memcmp(&executable->claim, key, sizeof(*key)) == 0 &&
+	       str_eq(str_from(executable->path), path);
+}
+
 static struct executable *acquire_by_claim(struct executable_cache *cache,
 					   const struct executable_claim *claim)
 {
 	struct executable_key key = { .device = makedev(claim->device_major, claim->device_minor),
 				      .inode = claim->inode };
 	struct executable **found = index_find(&cache->by_claim, hash_of_file(&key), each,
-					       memcmp(&each->claim, &key, sizeof(key)) == 0);
+					       is_claimed(each, &key, claim->path));
 
 	if (found && is_fresh(*found))
 		return *found;
@@ -406,7 +414,7 @@ static struct executable *acquire_by_claim(struct executable_cache *cache,
 		unlink_claim(cache, found ? *found : NULL);
 		fresh->claim = key;
 		*index_at(NULL, &cache->by_claim, hash_of_file(&key), each,
-			  memcmp(&each->claim, &key, sizeof(key)) == 0) = fresh;
+			  is_claimed(each, &key, claim->path)) = fresh;
 	}
 	return fresh;
 }

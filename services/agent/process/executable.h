@@ -39,7 +39,7 @@ struct executable_key {
 
 struct executable {
 	/* Strings and segments belong to the cache: valid while the caller has a reference. */
-	const char *path;
+	const char *path; /* as the first process that mapped it under this path saw it */
 	/* By what its frames are known: as own_id; but if another file with other content is known
 	 * by that already, "htlhash:...". Empty: unknown. */
 	char build_id[BUILD_ID_TEXT_MAX];
@@ -69,7 +69,7 @@ struct executable {
 };
 
 /* A mapping may refer to a file by several claims that turn out to be one file: this is the file.
- * NULL is accepted. */
+ * The path of the mapping is that of its own executable. NULL is accepted. */
 static inline struct executable *executable_of(struct executable *executable)
 {
 	return executable && executable->same_as ? executable->same_as : executable;

@@ -9,13 +9,18 @@
 #include "querier/report/diff.h"
 #include "querier/report/flame_report.h"
 
+/* How the response shows both sides. */
+struct diff_view {
+	enum frame_identity identity;
+	report_columns columns;
+};
+
 /* One side: read from the store, or frozen in a share. */
 struct diff_side {
 	struct query_result result;
 	struct arena arena; /* of `frozen` */
 	struct merge frozen;
 	struct merge *merge; /* of `result`, or `frozen` */
-	struct flame flame;
 };
 
 static void diff_side_done(struct diff_side *side)
@@ -31,11 +36,14 @@ static size_t diff_side_memory_used(const struct diff_side *side)
 
 /* Read a side in a snapshot of its own. Its statistics are added to those of the request. */
 static bool diff_side_read(struct diff_side *side, size_t number, struct api_request *request,
-			   const struct shared_query *shared, uint64_t memory_max, struct err *err)
+			   const struct shared_query *shared, const struct diff_view *view,
+			   uint64_t memory_max, struct err *err)
 {
 	struct query_stats before = request->stats;
 	const struct query_result_options options = { .selector = &shared->selectors[number],
 						      .group_by = &shared->group_by,
+						      .keep_addresses =
+							      view->identity == FRAME_OF_ADDRESS,
 						      .memory_max = memory_max };
 
 	shared_query_use_window(shared, number, request);
@@ -82,18 +90,22 @@ static size_t warnings_of(const struct shared_query *shared,
 }
 
 static bool write_diff(struct api_request *request, const struct shared_query *shared,
-		       const struct diff_side sides[SHARE_SIDES_MAX], struct err *err)
+		       const struct diff_side sides[SHARE_SIDES_MAX], const struct diff_view *view,
+		       struct err *err)
 {
 	struct arena *arena = request->req->arena;
-	const struct diff_side *a = &sides[0], *b = &sides[1];
+	struct merge *merges[SHARE_SIDES_MAX] = { sides[0].merge, sides[1].merge };
 	str warnings[SHARED_QUERY_WARNINGS_MAX];
+	struct flame_symbols symbols;
 	struct diff diff;
 
-	if (!diff_build(&a->flame, &b->flame, b->merge, arena, &diff, err))
+	if (!flame_symbols_make(&symbols, merges, SHARE_SIDES_MAX, view->identity, arena, err) ||
+	    !diff_build(&symbols, arena, &diff, err))
 		return false;
 
-	const struct report_input input = { .merge = b->merge,
+	const struct report_input input = { .merge = merges[1],
 					    .type = shared->selectors[1].type,
+					    .columns = view->columns,
 					    .stats = &request->stats,
 					    .warnings = warnings,
 					    .warning_count = warnings_of(shared, sides, warnings) };
@@ -104,21 +116,21 @@ static bool write_diff(struct api_request *request, const struct shared_query *s
 
 /* Both sides together must not exceed the memory limit of one response. */
 static bool respond_both(struct api_request *request, const struct shared_query *shared,
-			 struct diff_side sides[SHARE_SIDES_MAX], struct err *err)
+			 struct diff_side sides[SHARE_SIDES_MAX], const struct diff_view *view,
+			 struct err *err)
 {
 	uint64_t left = request->api->memory_max;
 
 	for (size_t i = 0; i < SHARE_SIDES_MAX; i++) {
 		struct diff_side *side = &sides[i];
-		bool is_there = shared->share.is_frozen
-					? diff_side_read_frozen(side, i, request, shared, left, err)
-					: diff_side_read(side, i, request, shared, left, err);
 
-		if (!is_there || !flame_build(side->merge, request->req->arena, &side->flame, err))
+		if (!(shared->share.is_frozen
+			      ? diff_side_read_frozen(side, i, request, shared, left, err)
+			      : diff_side_read(side, i, request, shared, view, left, err)))
 			return false;
 		left = left > diff_side_memory_used(side) ? left - diff_side_memory_used(side) : 1;
 	}
-	return write_diff(request, shared, sides, err);
+	return write_diff(request, shared, sides, view, err);
 }
 
 static const char *const prefixes[SHARE_SIDES_MAX] = { "a_", "b_" };
@@ -176,12 +188,16 @@ bool respond_diff(struct api_request *request, struct err *err)
 {
 	CLEANUP(shared_query_done) struct shared_query shared = { 0 };
 	struct diff_side sides[SHARE_SIDES_MAX] = { 0 };
+	struct diff_view view;
 	str id = http_query(request->req, "share");
 
+	if (!frame_identity_find(http_query(request->req, "merge"), &view.identity, err) ||
+	    !report_columns_parse(http_query(request->req, "columns"), &view.columns, err))
+		return false;
 	if (id.ptr ? !read_share(request, id, &shared, err) : !read_params(request, &shared, err))
 		return false;
 
-	bool good = respond_both(request, &shared, sides, err);
+	bool good = respond_both(request, &shared, sides, &view, err);
 
 	request->memory_used = diff_side_memory_used(&sides[0]) + diff_side_memory_used(&sides[1]);
 	for (size_t i = 0; i < SHARE_SIDES_MAX; i++)

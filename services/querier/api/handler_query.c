@@ -29,13 +29,40 @@ static bool write_report(struct api_request *request, const struct report *repor
 	return true;
 }
 
-static bool respond_report(struct api_request *request, const struct report *report,
+/* The report that a request asks for. */
+struct report_choice {
+	const struct report *report;
+	enum frame_identity identity;
+	report_columns columns;
+};
+
+static bool params_report(const struct http_request *req, struct report_choice *ret_choice,
+			  struct err *err)
+{
+	str merge = http_query(req, "merge"), columns = http_query(req, "columns");
+	struct report_choice choice;
+
+	if (!report_find(http_query(req, "report"), &choice.report, err))
+		return false;
+	if ((merge.len || columns.len) && !choice.report->has_nodes)
+		return err_set(err, ERR_INVALID, "%s is for the reports flamegraph and table only",
+			       merge.len ? "merge" : "columns");
+	if (!frame_identity_find(merge, &choice.identity, err) ||
+	    !report_columns_parse(columns, &choice.columns, err))
+		return false;
+	*ret_choice = choice;
+	return true;
+}
+
+static bool respond_report(struct api_request *request, const struct report_choice *choice,
 			   const struct selector *selector, const struct group_by *group_by,
 			   struct err *err)
 {
 	const struct query_result_options options = { .selector = selector,
 						      .group_by = group_by,
-						      .keep_addresses = report->by_address,
+						      .keep_addresses =
+							      choice->report->by_address ||
+							      choice->identity == FRAME_OF_ADDRESS,
 						      .memory_max = request->api->memory_max };
 	struct query_result result = { 0 };
 	bool good = query_result_read(&result, request, &options, err);
@@ -44,18 +71,20 @@ static bool respond_report(struct api_request *request, const struct report *rep
 		const struct report_input input = { .merge = result.merge,
 						    .type = selector->type,
 						    .window = request->window,
+						    .identity = choice->identity,
+						    .columns = choice->columns,
 						    .stats = &request->stats,
 						    .warnings = result.warnings,
 						    .warning_count = result.warning_count };
 
-		good = write_report(request, report, &input, err);
+		good = write_report(request, choice->report, &input, err);
 	}
 	request->memory_used = result.memory.used;
 	query_result_done(&result);
 	return good;
 }
 
-static bool respond_frozen(struct api_request *request, const struct report *report,
+static bool respond_frozen(struct api_request *request, const struct report_choice *choice,
 			   const struct shared_query *shared, size_t side, struct err *err)
 {
 	AUTO_ARENA arena = { 0 };
@@ -71,11 +100,13 @@ static bool respond_frozen(struct api_request *request, const struct report *rep
 	const struct report_input input = { .merge = &merge,
 					    .type = type,
 					    .window = request->window,
+					    .identity = choice->identity,
+					    .columns = choice->columns,
 					    .stats = &request->stats,
 					    .warnings = warnings,
 					    .warning_count =
 						    shared_query_warnings(shared, warnings) };
-	bool good = write_report(request, report, &input, err);
+	bool good = write_report(request, choice->report, &input, err);
 
 	request->memory_used = arena.size + request->req->arena->size;
 	return good;
@@ -112,7 +143,7 @@ static bool find_side(const struct http_request *req, const struct shared_query 
 		       "one profile of it with side=a or side=b");
 }
 
-static bool respond_shared_report(struct api_request *request, const struct report *report,
+static bool respond_shared_report(struct api_request *request, const struct report_choice *choice,
 				  struct err *err)
 {
 	CLEANUP(shared_query_done) struct shared_query shared = { 0 };
@@ -124,22 +155,22 @@ static bool respond_shared_report(struct api_request *request, const struct repo
 		return false;
 	shared_query_use_window(&shared, side, request);
 	if (shared.share.is_frozen)
-		return respond_frozen(request, report, &shared, side, err);
-	return respond_report(request, report, &shared.selectors[side], &shared.group_by, err);
+		return respond_frozen(request, choice, &shared, side, err);
+	return respond_report(request, choice, &shared.selectors[side], &shared.group_by, err);
 }
 
 bool respond_query(struct api_request *request, struct err *err)
 {
 	CLEANUP(selector_done) struct selector selector = { 0 };
-	const struct report *report;
+	struct report_choice choice;
 	struct group_by group_by;
 
 	if (http_query(request->req, "share").ptr)
-		return report_find(http_query(request->req, "report"), &report, err) &&
-		       respond_shared_report(request, report, err);
+		return params_report(request->req, &choice, err) &&
+		       respond_shared_report(request, &choice, err);
 	if (!api_request_selector(request, "query", &selector, err))
 		return false;
-	return report_find(http_query(request->req, "report"), &report, err) &&
+	return params_report(request->req, &choice, err) &&
 	       params_group_by("group_by", http_query(request->req, "group_by"), &group_by, err) &&
-	       respond_report(request, report, &selector, &group_by, err);
+	       respond_report(request, &choice, &selector, &group_by, err);
 }

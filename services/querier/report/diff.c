@@ -51,8 +51,11 @@ static int compare_next(const struct diff_cursor *a, const struct diff_cursor *b
 
 	if (left != right)
 		return left > right ? -1 : 1;
-	return flame_symbol_compare(&a->flame->symbols[a->flame->nodes.items[a->next].symbol],
-				    &b->flame->symbols[b->flame->nodes.items[b->next].symbol]);
+
+	uint32_t x = a->flame->nodes.items[a->next].symbol;
+	uint32_t y = b->flame->nodes.items[b->next].symbol;
+
+	return (x > y) - (x < y);
 }
 
 /* Put a node with the values of the cursor's next node, or with zeros if it is not there. */
@@ -82,8 +85,6 @@ static bool put_next(struct diff_builder *builder, struct err *err)
 		assert(builder->open.items && depth <= builder->open.len);
 		parent = builder->open.items[depth - 1];
 	}
-	if (order > 0)
-		symbol += (uint32_t)a->flame->symbol_count;
 	builder->open.len = depth;
 	*vec_push(builder->arena, &builder->open) = (uint32_t)a->out->nodes.len;
 	put(a, order <= 0, builder->arena, parent, symbol);
@@ -91,35 +92,19 @@ static bool put_next(struct diff_builder *builder, struct err *err)
 	return merge_within_memory(builder->merge, builder->arena, err);
 }
 
-/* The symbols of a, then those of b; a symbol of both is there twice. */
-static const struct flame_symbol *symbols_of(const struct flame *a, const struct flame *b,
-					     struct arena *arena)
+bool diff_build(const struct flame_symbols *symbols, struct arena *arena, struct diff *ret_diff,
+		struct err *err)
 {
-	size_t count = a->symbol_count + b->symbol_count;
-	struct flame_symbol *symbols = arena_array(arena, struct flame_symbol, count);
+	struct flame a, b;
 
-	if (a->symbol_count)
-		memcpy(symbols, a->symbols, a->symbol_count * sizeof(*symbols));
-	if (b->symbol_count)
-		memcpy(symbols + a->symbol_count, b->symbols, b->symbol_count * sizeof(*symbols));
-	return symbols;
-}
+	if (!flame_build(symbols, 0, arena, &a, err) || !flame_build(symbols, 1, arena, &b, err))
+		return false;
 
-bool diff_build(const struct flame *a, const struct flame *b, struct merge *merge,
-		struct arena *arena, struct diff *ret_diff, struct err *err)
-{
-	const struct flame_symbol *symbols = symbols_of(a, b, arena);
-	struct diff diff = {
-		.a = { .symbols = symbols,
-		       .symbol_count = a->symbol_count + b->symbol_count,
-		       .total = a->total },
-		.b = { .symbols = symbols,
-		       .symbol_count = a->symbol_count + b->symbol_count,
-		       .total = b->total },
-	};
-	struct diff_builder builder = { .a = { a, depths_of(a, arena), 0, &diff.a },
-					.b = { b, depths_of(b, arena), 0, &diff.b },
-					.merge = merge,
+	struct diff diff = { .a = { .symbols = symbols, .total = a.total },
+			     .b = { .symbols = symbols, .total = b.total } };
+	struct diff_builder builder = { .a = { &a, depths_of(&a, arena), 0, &diff.a },
+					.b = { &b, depths_of(&b, arena), 0, &diff.b },
+					.merge = symbols->merges[1],
 					.arena = arena };
 
 	while (has_more(&builder.a) || has_more(&builder.b))

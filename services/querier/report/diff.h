@@ -10,12 +10,12 @@
 
 #include "querier/report/flame.h"
 
-/* Two flame graphs with the same nodes and symbols: only the values differ. */
+/* Two flame graphs with the same nodes: only the values differ. */
 struct diff {
 	struct flame a, b;
 };
 
-/* Builds the diff in the arena; texts of symbols are borrowed from `a` and `b`. `merge` provides
- * the memory limit. ERR_LIMIT: more memory than the merge may use. */
-bool diff_build(const struct flame *a, const struct flame *b, struct merge *merge,
-		struct arena *arena, struct diff *ret_diff, struct err *err) MUST_CHECK;
+/* Builds the diff of symbols->merges[0] and [1] in the arena; borrows `symbols`. ERR_LIMIT: more
+ * memory than the second merge may use, or a sum is beyond 64 bits. */
+bool diff_build(const struct flame_symbols *symbols, struct arena *arena, struct diff *ret_diff,
+		struct err *err) MUST_CHECK;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "querier/report/flame.h"
 
+#include "querier/report/flame_paths_internal.h"
+
 #include <assert.h>
 
 /*
@@ -70,21 +72,21 @@ static bool add_totals(struct flame *flame, struct err *err)
 	return true;
 }
 
-bool flame_build(struct merge *merge, struct arena *arena, struct flame *ret_flame, struct err *err)
+bool flame_build(const struct flame_symbols *symbols, size_t side, struct arena *arena,
+		 struct flame *ret_flame, struct err *err)
 {
-	struct flame flame = { 0 };
+	const struct merge *merge = symbols->merges[side];
+	struct flame flame = { .symbols = symbols };
 	struct flame_paths paths;
 	struct tree_builder builder = { .paths = &paths, .flame = &flame, .arena = arena };
 
-	if (!flame_paths_make(&paths, merge, arena, err))
+	if (!flame_paths_make(&paths, symbols, side, arena, err))
 		return false;
 	for (size_t i = 0; i < merge->set.samples.len; i++)
 		if (!add_path(&builder, &merge->set.samples.items[paths.order[i]], err))
 			return false;
 	if (!add_totals(&flame, err))
 		return false;
-	flame.symbols = paths.symbols;
-	flame.symbol_count = paths.symbol_count;
 	*ret_flame = flame;
 	return true;
 }

@@ -2,7 +2,7 @@
 /*
  * flame - builds the tree of a flame graph from a merge.
  *
- * Pure: any thread. Nodes are symbols ("querier/report/flame_paths_internal.h"). If the merge is
+ * Pure: any thread. Nodes are symbols ("querier/report/flame_symbols_internal.h"). If the merge is
  * grouped, each label is a level above the stacks, with the name `name=value`. Samples without a
  * stack have a symbol of their own, so that every sample is part of the total.
  *
@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "querier/report/flame_paths_internal.h"
+#include "querier/report/flame_symbols_internal.h"
 
 #define FLAME_NO_PARENT UINT32_MAX
 
@@ -23,13 +23,12 @@ struct flame_node {
 };
 
 struct flame {
-	const struct flame_symbol *symbols; /* each once, sorted by flame_symbol_compare() */
-	size_t symbol_count;
+	const struct flame_symbols *symbols;
 	VEC(struct flame_node) nodes;
 	int64_t total;
 };
 
-/* Builds the flame in the arena; texts of symbols are borrowed from the merge. ERR_LIMIT: merge and
- * tree use more memory than the merge may, or a sum is beyond 64 bits. */
-bool flame_build(struct merge *merge, struct arena *arena, struct flame *ret_flame,
-		 struct err *err) MUST_CHECK;
+/* Builds the flame of the merge symbols->merges[side] in the arena; borrows `symbols`. ERR_LIMIT:
+ * merge and tree use more memory than the merge may, or a sum is beyond 64 bits. */
+bool flame_build(const struct flame_symbols *symbols, size_t side, struct arena *arena,
+		 struct flame *ret_flame, struct err *err) MUST_CHECK;

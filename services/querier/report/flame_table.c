@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "querier/report/flame_paths_internal.h"
 #include "querier/report/flame_table_internal.h"
 
 /* The sums of the current group: paths are sorted, so the paths of a group are adjacent. */
@@ -84,24 +85,23 @@ static bool add_paths(struct table_builder *builder, struct err *err)
 	return merge_within_memory(builder->paths->merge, builder->arena, err);
 }
 
-bool flame_table_build(struct merge *merge, struct arena *arena, struct flame_table *ret_table,
-		       struct err *err)
+bool flame_table_build(const struct flame_symbols *symbols, struct arena *arena,
+		       struct flame_table *ret_table, struct err *err)
 {
-	struct flame_table table = { 0 };
+	struct flame_table table = { .symbols = symbols };
 	struct flame_paths paths;
 	struct table_builder builder = { .paths = &paths, .table = &table, .arena = arena };
 
-	if (!flame_paths_make(&paths, merge, arena, err))
+	if (!flame_paths_make(&paths, symbols, 0, arena, err))
 		return false;
-	builder.counted = arena_array(arena, uint32_t, paths.symbol_count);
-	builder.row = arena_array(arena, struct flame_row, paths.symbol_count);
-	for (size_t i = 0; i < paths.symbol_count; i++)
+	builder.counted = arena_array(arena, uint32_t, symbols->len);
+	builder.row = arena_array(arena, struct flame_row, symbols->len);
+	for (size_t i = 0; i < symbols->len; i++)
 		builder.row[i].symbol = UINT32_MAX;
 	if (!add_paths(&builder, err))
 		return false;
 	if (table.rows.len)
 		qsort(table.rows.items, table.rows.len, sizeof(*table.rows.items), compare_rows);
-	table.symbols = paths.symbols;
 	*ret_table = table;
 	return true;
 }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "querier/report/binary_name.h"
 #include "querier/report/frame_text_internal.h"
 
 #include <inttypes.h>
 
-static str base_name(str path)
-{
-	const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
-
-	return slash ? str_skip(path, (size_t)(slash - path.ptr) + 1) : path;
-}
-
 str frame_text(const struct frame *frame, struct arena *arena)
 {
-	str file = base_name(frame->path);
+	str file = binary_base_name(frame->path);
 
 	if (frame->function.len)
 		return frame->function;

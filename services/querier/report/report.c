@@ -3,6 +3,7 @@
 
 #include "querier/report/collapsed_internal.h"
 #include "querier/report/flame_report.h"
+#include "querier/report/table_report.h"
 #include "server/metrics/metrics.h"
 #include "wire/pprof.h"
 
@@ -52,8 +53,14 @@ const struct report reports[REPORT_COUNT] = {
 	  .file_name = "profile.pb.gz",
 	  .by_address = true,
 	  .write = write_pprof },
-	{ .name = "flamegraph", .content_type = "application/json", .write = flame_report_write },
-	{ .name = "table", .content_type = "application/json", .write = flame_table_report_write },
+	{ .name = "flamegraph",
+	  .content_type = "application/json",
+	  .has_nodes = true,
+	  .write = flame_report_write },
+	{ .name = "table",
+	  .content_type = "application/json",
+	  .has_nodes = true,
+	  .write = table_report_write },
 };
 
 static const char *const report_names[REPORT_COUNT] = { "collapsed", "pprof", "flamegraph",

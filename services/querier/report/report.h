@@ -9,12 +9,16 @@
 #pragma once
 
 #include "querier/merge/merge.h"
+#include "querier/report/frame_identity.h"
 #include "querier/report/query_stats.h"
+#include "querier/report/report_columns.h"
 
 struct report_input {
 	struct merge *merge;
 	str type; /* profile type: an id of five parts, separated by ':' */
 	struct window window;
+	enum frame_identity identity; /* for reports with nodes or rows */
+	report_columns columns;
 	const struct query_stats *stats; /* all pointers are borrowed during report_write() */
 	const str *warnings;             /* about the response as a whole */
 	size_t warning_count;
@@ -25,6 +29,7 @@ struct report {
 	const char *content_type;
 	const char *file_name; /* for a download in a browser; NULL: the browser shows it */
 	bool by_address;       /* has addresses and lines; false: only functions */
+	bool has_nodes;        /* has nodes or rows: `identity` and `columns` apply */
 	bool (*write)(const struct report_input *input, struct arena *arena, str *ret_body,
 		      struct err *err);
 };

@@ -61,6 +61,7 @@ static void add_line(struct symbolize_job *job, const struct frame *from,
 {
 	const struct function_symbol *function = line->function;
 	struct frame frame = { .type = from->type,
+			       .build_id = from->build_id,
 			       .path = from->path,
 			       .function = function->function,
 			       .system_name = function->system_name,
@@ -69,7 +70,6 @@ static void add_line(struct symbolize_job *job, const struct frame *from,
 			       .inlined = inlined };
 
 	if (job->options->keep_addresses) {
-		frame.build_id = from->build_id;
 		frame.address = from->address;
 		frame.line = line->line;
 		push(job, add_frame(job, &frame, NAME_KNOWN));

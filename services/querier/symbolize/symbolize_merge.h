@@ -37,8 +37,8 @@ bool frame_needs_symbol(const struct frame *frame);
 
 struct symbolize_options {
 	const struct address_lines *resolved; /* by frame of `from`; set if it needs a symbol */
-	/* Keep addresses, lines and build ids. If false, a frame is only a function, whatever its
-	 * line and build. Most reports show no more, and there are far fewer stacks. */
+	/* Keep addresses and lines. If false, a frame is a function of a build, whatever its line.
+	 * Most reports show no more, and there are far fewer stacks. */
 	bool keep_addresses;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 
-import { ALL, functionsOf, pathTo, treeFrom } from "../src/flame/tree";
+import { ALL, buildsOf, functionsOf, pathTo, treeFrom } from "../src/flame/tree";
 import { hashOfNode, nodeOfHash } from "../src/flame/path";
 import { walk } from "../src/flame/walk";
 import { responseOf, nodeNamed, randomTree, treeOf } from "./tree_of";
@@ -40,6 +40,17 @@ describe("a tree", () => {
 		response.nodes.parent = [-1, 0];
 		response.nodes.file = [0];
 		expect(() => treeFrom(response)).toThrow("differ in length");
+	});
+
+	it("has the paths and build ids of a function, each once", () => {
+		const response = responseOf({ a: 1, b: 1 });
+		const [one, two, id] = ["/1/prog", "/2/prog", "5f0c"].map((text) => response.names.push(text) - 1);
+		response.builds = [[], [[one, id], [two, id], [two, 0]]];
+		response.nodes.builds = [1, 0];
+		const found = treeFrom(response);
+		expect(buildsOf(found, nodeNamed(found, "a"))).toEqual({ paths: ["/1/prog", "/2/prog"], buildIds: ["5f0c"] });
+		expect(buildsOf(found, nodeNamed(found, "b"))).toEqual({ paths: [], buildIds: [] });
+		expect(buildsOf(tree, nodeNamed(tree, "a")).paths).toEqual([]);
 	});
 
 	it("gives the same function the same number everywhere", () => {

@@ -80,6 +80,25 @@ static size_t depth(const struct fixture *fixture)
 	return set->stacks.items[set->samples.items[0].stack].len;
 }
 
+static void a_frame_has_the_path_of_its_mapping_and_the_address_of_its_file(void **state)
+{
+	static const uint64_t user[] = { 0x5010 };
+	static struct executable copy = { .path = "/releases/2/burn", .same_as = &program };
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	assert_true(mappings_insert(&fixture.image.mappings,
+				    (struct mapping){ .start = 0x5000,
+						      .end = 0x6000,
+						      .executable = executable_reference(&copy) }));
+	tick(&fixture, &fixture.process, user, 1);
+	assert_true(str_eq(frame_of(&fixture, 0)->path, STR("/releases/2/burn")));
+	assert_true(str_eq(frame_of(&fixture, 0)->build_id, STR("c0ffee")));
+	assert_int_equal(frame_of(&fixture, 0)->address, 0x10);
+	tear_down(&fixture);
+}
+
 static void a_sample_has_its_process_time_and_value(void **state)
 {
 	static const uint64_t user[] = { 0x1010 };
@@ -472,6 +491,7 @@ static void counts_user_stacks_by_their_least_certain_step(void **state)
 }
 
 RUN_TESTS(TEST(a_sample_has_its_process_time_and_value),
+	  TEST(a_frame_has_the_path_of_its_mapping_and_the_address_of_its_file),
 	  TEST(frames_are_root_first_with_the_addresses_of_calls_in_the_file),
 	  TEST(a_stack_is_truncated_where_it_leaves_the_mappings),
 	  TEST(a_leaf_in_no_mapping_is_kept_as_it_is),

@@ -183,6 +183,30 @@ static void two_claims_of_one_file_become_one(void **state)
 	close_cache(cache);
 }
 
+static void a_file_has_the_path_of_each_mapping(void **state)
+{
+	struct executable_cache *cache = open_cache();
+	struct executable_claim claim = claim_of_self();
+	struct executable *first = executable_acquire(cache, &claim), *second;
+
+	(void)state;
+	assert_true(executable_cache_receive(cache));
+	claim.path = STR("/another/path");
+	second = executable_acquire(cache, &claim);
+	assert_ptr_not_equal(first, second);
+	assert_true(executable_cache_receive(cache));
+	assert_ptr_equal(executable_of(second), first);
+	assert_string_equal(second->path, "/another/path");
+	assert_ptr_equal(executable_acquire(cache, &claim), second);
+	claim.path = claim_of_self().path;
+	assert_ptr_equal(executable_acquire(cache, &claim), first);
+	for (size_t i = 0; i < 2; i++) {
+		executable_release(first);
+		executable_release(second);
+	}
+	close_cache(cache);
+}
+
 static void a_file_that_could_not_be_read_is_requested_again_after_a_pause(void **state)
 {
 	struct executable_cache *cache = open_cache();
@@ -661,7 +685,7 @@ RUN_TESTS(TEST(an_owner_of_many_files_leaves_the_others_their_share),
 	  TEST(files_of_the_largest_owner_are_evicted_first),
 	  TEST(an_owner_of_many_requests_leaves_the_others_theirs),
 	  TEST(reads_a_file_once_with_or_without_a_build_id),
-	  TEST(two_claims_of_one_file_become_one),
+	  TEST(two_claims_of_one_file_become_one), TEST(a_file_has_the_path_of_each_mapping),
 	  TEST(a_file_that_could_not_be_read_is_requested_again_after_a_pause),
 	  TEST(a_trusted_file_has_its_build_id_although_another_file_had_it_first),
 	  TEST(nothing_of_another_file_replaces_a_trusted_one),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile_type.h"
+#include "querier/report/binary_name.h"
 #include "querier/report/collapsed_internal.h"
 #include "querier/report/flame.h"
 #include "querier/report/flame_report.h"
 #include "querier/report/flame_table_internal.h"
+#include "querier/report/table_report.h"
 #include "support/random_set.h"
 #include "support/test.h"
 
@@ -11,6 +13,22 @@
 
 static const struct group_by ungrouped;
 static struct err err;
+
+static bool build(struct merge *merge, struct arena *arena, struct flame *ret_flame)
+{
+	struct flame_symbols *symbols = arena_array(arena, struct flame_symbols, 1);
+
+	return flame_symbols_make(symbols, &merge, 1, FRAME_OF_BINARY, arena, &err) &&
+	       flame_build(symbols, 0, arena, ret_flame, &err);
+}
+
+static bool build_table(struct merge *merge, struct arena *arena, struct flame_table *ret_table)
+{
+	struct flame_symbols *symbols = arena_array(arena, struct flame_symbols, 1);
+
+	return flame_symbols_make(symbols, &merge, 1, FRAME_OF_BINARY, arena, &err) &&
+	       flame_table_build(symbols, arena, ret_table, &err);
+}
 
 struct line {
 	str stack;
@@ -93,7 +111,7 @@ static void assert_sums_hold(const struct flame *flame, int64_t sum)
 static str path_of(const struct flame *flame, uint32_t node, struct arena *arena)
 {
 	const struct flame_node *at = &flame->nodes.items[node];
-	str name = flame->symbols[at->symbol].name;
+	str name = flame->symbols->items[at->symbol].name;
 
 	if (at->parent == FLAME_NO_PARENT)
 		return name;
@@ -140,7 +158,7 @@ static void every_tree_is_in_preorder_and_its_sums_hold(void **state)
 		struct flame flame;
 		int64_t sum = merge_random(&merge, seed, seed % 2 ? &by : &ungrouped, &arena);
 
-		assert_true(flame_build(&merge, &arena, &flame, &err));
+		assert_true(build(&merge, &arena, &flame));
 		assert_is_preorder(&flame);
 		assert_sums_hold(&flame, sum);
 		assert_reads_as_collapsed(&flame, &merge, &arena);
@@ -168,7 +186,7 @@ static bool goes_through(const struct sample_set *set, const struct sample *samp
 				text = str_format(&arena, STR_FMT "+0x%" PRIx64, STR_ARG(part),
 						  frame->address);
 		}
-		if (str_eq(text, name) && str_eq(frame->path, binary))
+		if (str_eq(text, name) && str_eq(binary_base_name(frame->path), binary))
 			return true;
 	}
 	return false;
@@ -180,11 +198,11 @@ static bool goes_through(const struct sample_set *set, const struct sample *samp
  */
 static bool has_twin(const struct flame_table *table, size_t row)
 {
-	const struct flame_symbol *symbol = &table->symbols[table->rows.items[row].symbol];
+	const struct flame_symbol *symbol = &table->symbols->items[table->rows.items[row].symbol];
 
 	for (size_t i = 0; i < table->rows.len; i++) {
 		const struct flame_row *other = &table->rows.items[i];
-		const struct flame_symbol *twin = &table->symbols[other->symbol];
+		const struct flame_symbol *twin = &table->symbols->items[other->symbol];
 
 		if (i != row && other->labels == table->rows.items[row].labels &&
 		    str_eq(twin->name, symbol->name) && str_eq(twin->binary, symbol->binary))
@@ -212,7 +230,7 @@ static void assert_rows_are_right(const struct flame_table *table, const struct 
 {
 	for (size_t i = 0; i < table->rows.len; i++) {
 		const struct flame_row *row = &table->rows.items[i];
-		const struct flame_symbol *symbol = &table->symbols[row->symbol];
+		const struct flame_symbol *symbol = &table->symbols->items[row->symbol];
 
 		if (has_twin(table, i))
 			continue;
@@ -233,7 +251,7 @@ static void every_table_has_the_sums_of_each_function(void **state)
 		int64_t selves = 0;
 		int64_t sum = merge_random(&merge, seed, seed % 2 ? &by : &ungrouped, &arena);
 
-		assert_true(flame_table_build(&merge, &arena, &table, &err));
+		assert_true(build_table(&merge, &arena, &table));
 		for (size_t i = 0; i < table.rows.len; i++)
 			selves += table.rows.items[i].self;
 		assert_int_equal(selves, sum);
@@ -278,10 +296,11 @@ static void a_function_that_calls_itself_counts_once_in_a_stack(void **state)
 	add_stack(&row, (const struct frame[]){ f, g, f, f }, 4, 5);
 	add_stack(&row, (const struct frame[]){ f, g }, 2, 3);
 	merge_row(&merge, &row, &arena);
-	assert_true(flame_table_build(&merge, &arena, &table, &err));
+	assert_true(build_table(&merge, &arena, &table));
 
 	assert_int_equal(table.rows.len, 2);
-	assert_string_equal(str_z(&arena, table.symbols[table.rows.items[0].symbol].name), "f");
+	assert_string_equal(str_z(&arena, table.symbols->items[table.rows.items[0].symbol].name),
+			    "f");
 	assert_int_equal(table.rows.items[0].self, 5);
 	assert_int_equal(table.rows.items[0].total, 8);
 	assert_int_equal(table.rows.items[1].self, 3);
@@ -314,6 +333,7 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 	const struct query_stats stats = { 0 };
 	struct report_input input = { .merge = &merge,
 				      .type = STR(PROFILE_TYPE_CPU),
+				      .columns = REPORT_COLUMNS_DEFAULT,
 				      .stats = &stats };
 	str body;
 
@@ -322,25 +342,24 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 	for (size_t i = 0; i < ARRAY_LEN(frames); i++)
 		add_stack(&row, &frames[i], 1, 1);
 	merge_row(&merge, &row, &arena);
-	assert_true(flame_build(&merge, &arena, &flame, &err));
+	assert_true(build(&merge, &arena, &flame));
 	assert_int_equal(flame.nodes.len, 3);
 
 	assert_true(flame_report_write(&input, &arena, &body, &err));
 	assert_data_is(body,
 		       "{\"unit\":\"nanoseconds\",\"total\":4,"
-		       "\"names\":[\"\",\"a+0x1f\",\"/a\",\"01\",\"0x1f\",\"02\",\"f\"],\"nodes\":{"
+		       "\"names\":[\"\",\"a+0x1f\",\"a\",\"01\",\"0x1f\",\"02\",\"f\"],\"nodes\":{"
 		       "\"parent\":[-1,-1,-1],\"name\":[1,1,6],\"binary\":[2,2,2],\"file\":[0,0,0],"
 		       "\"build_id\":[3,5,0],\"address\":[4,4,0],\"reason\":[0,0,0],"
 		       "\"reason_code\":[0,0,0],\"self\":[1,1,2],\"total\":[1,1,2]}}");
-	assert_true(flame_table_report_write(&input, &arena, &body, &err));
+	assert_true(table_report_write(&input, &arena, &body, &err));
 	assert_data_is(
-		body,
-		"{\"unit\":\"nanoseconds\",\"total\":4,\"rows\":["
-		"{\"function\":\"f\",\"binary\":\"/a\",\"file\":\"\",\"self\":2,\"total\":2},"
-		"{\"function\":\"a+0x1f\",\"binary\":\"/a\",\"file\":\"\",\"build_id\":\"01\","
-		"\"self\":1,\"total\":1},"
-		"{\"function\":\"a+0x1f\",\"binary\":\"/a\",\"file\":\"\",\"build_id\":\"02\","
-		"\"self\":1,\"total\":1}]}");
+		body, "{\"unit\":\"nanoseconds\",\"total\":4,\"rows\":["
+		      "{\"function\":\"f\",\"binary\":\"a\",\"file\":\"\",\"self\":2,\"total\":2},"
+		      "{\"function\":\"a+0x1f\",\"binary\":\"a\",\"file\":\"\",\"build_id\":\"01\","
+		      "\"address\":\"0x1f\",\"self\":1,\"total\":1},"
+		      "{\"function\":\"a+0x1f\",\"binary\":\"a\",\"file\":\"\",\"build_id\":\"02\","
+		      "\"address\":\"0x1f\",\"self\":1,\"total\":1}]}");
 }
 
 static void a_frame_without_a_file_or_a_build_id_has_a_reason(void **state)
@@ -388,8 +407,8 @@ static void an_empty_merge_is_an_empty_tree_and_no_rows(void **state)
 
 	(void)state;
 	merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
-	assert_true(flame_build(&merge, &arena, &flame, &err));
-	assert_true(flame_table_build(&merge, &arena, &table, &err));
+	assert_true(build(&merge, &arena, &flame));
+	assert_true(build_table(&merge, &arena, &table));
 	assert_int_equal(flame.nodes.len, 0);
 	assert_int_equal(table.rows.len, 0);
 	assert_true(flame.total == 0 && table.total == 0);
@@ -409,9 +428,9 @@ static void sums_beyond_64_bits_are_an_error(void **state)
 	add_stack(&row, &a, 1, INT64_MAX);
 	add_stack(&row, &b, 1, 1);
 	merge_row(&merge, &row, &arena);
-	assert_false(flame_build(&merge, &arena, &flame, &err));
+	assert_false(build(&merge, &arena, &flame));
 	assert_int_equal(err.code, ERR_LIMIT);
-	assert_false(flame_table_build(&merge, &arena, &table, &err));
+	assert_false(build_table(&merge, &arena, &table));
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
@@ -422,6 +441,7 @@ static void every_report_counts_as_memory_of_the_response(void **state)
 	const struct query_stats stats = { 0 };
 	struct report_input input = { .merge = &merge,
 				      .type = STR(PROFILE_TYPE_CPU),
+				      .columns = REPORT_COLUMNS_DEFAULT,
 				      .stats = &stats };
 
 	(void)state;

@@ -43,6 +43,7 @@ static str report_of(const struct report *report, struct merge *merge, struct ar
 	static const struct query_stats stats;
 	const struct report_input input = { .merge = merge,
 					    .type = STR(PROFILE_TYPE_CPU),
+					    .columns = REPORT_COLUMNS_DEFAULT,
 					    .window = { 1000, 6000 },
 					    .stats = &stats };
 	str body;

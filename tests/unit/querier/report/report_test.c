@@ -70,6 +70,7 @@ static void each_report_ends_at_the_deadline_of_its_request(void **state)
 		struct merge merge;
 		const struct report_input input = { .merge = &merge,
 						    .type = STR(PROFILE_TYPE_CPU),
+						    .columns = REPORT_COLUMNS_DEFAULT,
 						    .stats = &stats };
 		struct err err = { 0 };
 		str body;

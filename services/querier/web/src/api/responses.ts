@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /** responses - types of the API's responses, as documented in docs/api.md. */
 
-/** report=flamegraph: columns of equal length, in preorder. The texts (`name`, `binary` etc.) are indices into `names`. */
+/** The columns that the page shows: parameter `columns` of flame graphs and comparisons. */
+export const COLUMNS = "name,binary,file,build_id,address,reason,reason_code,builds";
+
+/**
+ * report=flamegraph: columns of equal length, in preorder. The texts (`name`, `binary` etc.) are indices into `names`,
+ * those of `builds` into the lists `builds`: pairs of a path and a build id, which are indices into `names` too.
+ */
 export interface FlameResponse {
 	unit: string;
 	total: number;
 	names: string[];
+	builds?: [number, number][][];
 	nodes: {
 		parent: number[];
 		name: number[];
@@ -15,6 +22,7 @@ export interface FlameResponse {
 		address: number[];
 		reason?: number[]; // a sentence: why the address has no function name; 0 if it has one
 		reason_code?: number[]; // the reason as a keyword: see flame/unsymbolized.ts
+		builds?: number[]; // where the function was found
 		self: number[];
 		total: number[];
 	};
@@ -26,6 +34,7 @@ export interface DiffResponse {
 	a_total: number;
 	b_total: number;
 	names: string[];
+	builds?: [number, number][][];
 	nodes: Omit<FlameResponse["nodes"], "self" | "total"> & {
 		a_self: number[];
 		a_total: number[];

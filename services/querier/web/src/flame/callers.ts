@@ -123,6 +123,7 @@ class CallerTree {
 			address: of(old.address),
 			reason: of(old.reason),
 			reasonCode: of(old.reasonCode),
+			builds: of(old.builds),
 			sides: old.sides && { ...old.sides, aSelf, bSelf, aTotal, bTotal },
 		};
 		place(made);

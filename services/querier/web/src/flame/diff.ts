@@ -35,6 +35,7 @@ export function diffTreeFrom(response: DiffResponse, { mode, durationRatio, leve
 			unit: response.unit,
 			total: a_total * aScale + b_total * bScale,
 			names: response.names,
+			builds: response.builds ?? [[]],
 			nodes: { ...nodes, self: sum(nodes.a_self, nodes.b_self), total: sum(nodes.a_total, nodes.b_total) },
 		},
 		levels,

@@ -50,6 +50,7 @@ function pick(tree: Tree, rows: number[], self: Float64Array, total: Float64Arra
 		address: of(tree.address),
 		reason: of(tree.reason),
 		reasonCode: of(tree.reasonCode),
+		builds: of(tree.builds),
 	};
 	place(picked);
 	return picked;

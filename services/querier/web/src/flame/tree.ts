@@ -28,6 +28,8 @@ export interface Tree {
 	address: Int32Array;
 	reason: Int32Array; // a sentence
 	reasonCode: Int32Array; // a keyword, see unsymbolized.ts
+	builds: Int32Array; // index into buildLists
+	buildLists: [path: number, buildId: number][][]; // indices into names; the first list is empty
 	sides: Sides | null; // null: not a comparison
 	callers: boolean; // an inverted tree: callers.ts
 }
@@ -69,6 +71,8 @@ export function treeFrom(response: FlameResponse, levels = 0): Tree {
 		address: column(nodes.address),
 		reason: column(nodes.reason),
 		reasonCode: column(nodes.reason_code),
+		builds: column(nodes.builds),
+		buildLists: response.builds ?? [[]],
 		sides: null,
 		callers: false,
 	};
@@ -110,6 +114,13 @@ export function isLabel(tree: Tree, node: number): boolean {
 
 export function nameOf(tree: Tree, node: number): string {
 	return tree.names[tree.name[node]];
+}
+
+/** The paths and the build ids under which the function was found, each once. */
+export function buildsOf(tree: Tree, node: number): { paths: string[]; buildIds: string[] } {
+	const list = tree.buildLists[tree.builds[node]] ?? [];
+	const texts = (at: 0 | 1) => [...new Set(list.map((pair) => tree.names[pair[at]]))].filter((text) => text !== "");
+	return { paths: texts(0), buildIds: texts(1) };
 }
 
 /** The nodes from "all" to the node, both included. */

@@ -2,7 +2,7 @@
 /** comparison - the profiles of two time windows, and the differences between them. */
 import { useMemo } from "preact/hooks";
 
-import type { DiffResponse } from "../api/responses";
+import { COLUMNS, type DiffResponse } from "../api/responses";
 import { useResponse } from "../api/use_response";
 import { diffTreeFrom } from "../flame/diff";
 import { ALL } from "../flame/tree";
@@ -44,6 +44,7 @@ export function Comparison(props: ComparisonProps) {
 		b_query: view.query,
 		b_start: after.start,
 		b_end: after.end,
+		columns: COLUMNS,
 		...(view.group ? { group_by: view.group } : {}),
 	});
 	const { response } = request;

@@ -2,7 +2,7 @@
 /** profile - the profile of one time window. */
 import { useMemo } from "preact/hooks";
 
-import type { FlameResponse } from "../api/responses";
+import { COLUMNS, type FlameResponse } from "../api/responses";
 import { useResponse } from "../api/use_response";
 import { treeFrom } from "../flame/tree";
 import type { Change } from "../state/history";
@@ -28,6 +28,7 @@ export function Profile(props: ProfileProps) {
 	const request = useResponse<FlameResponse>("query", {
 		query: view.query,
 		report: "flamegraph",
+		columns: COLUMNS,
 		start: window.start,
 		end: window.end,
 		...(view.group ? { group_by: view.group } : {}),

@@ -2,7 +2,7 @@
 /** shared_page - a shared profile or comparison, as it was when the link was created. */
 import { useMemo } from "preact/hooks";
 
-import type { DiffResponse, FlameResponse, Share, ShareSide } from "../api/responses";
+import { COLUMNS, type DiffResponse, type FlameResponse, type Share, type ShareSide } from "../api/responses";
 import { type RequestState, useResponse } from "../api/use_response";
 import { diffTreeFrom } from "../flame/diff";
 import { type Tree, treeFrom } from "../flame/tree";
@@ -26,8 +26,8 @@ export function SharedPage(props: SharedProps) {
 	const about = useResponse<Share>(`share/${id}`, {});
 	const share = about.response?.data ?? null;
 	// The share defines whether it is a profile or a comparison: the URL may have been edited.
-	const one = useResponse<FlameResponse>("query", share && !share.a ? { share: id, report: "flamegraph" } : null);
-	const both = useResponse<DiffResponse>("diff", share?.a ? { share: id } : null);
+	const one = useResponse<FlameResponse>("query", share && !share.a ? { share: id, report: "flamegraph", columns: COLUMNS } : null);
+	const both = useResponse<DiffResponse>("diff", share?.a ? { share: id, columns: COLUMNS } : null);
 	const request = share?.a ? both : one;
 	const tree = useMemo((): Tree | null => {
 		if (!share || !request.response) return null;

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { type DiffTree, isDiff, scaled, shares } from "../flame/diff";
 import type { Spot } from "../flame/stage";
-import { type Tree } from "../flame/tree";
+import { buildsOf, type Tree } from "../flame/tree";
 import { adviceOn } from "../flame/unsymbolized";
 import { formatChange, formatPoints, formatShare, formatValue } from "../format/units";
 import { type Signal, useSignal } from "../state/signal";
@@ -49,10 +49,12 @@ function FrameDetails(props: { tree: Tree; focus: number; node: number }) {
 	const { tree, node } = props;
 	const text = (column: Int32Array) => tree.names[column[node]] ?? "";
 	const advice = adviceOn(tree, node);
+	const { paths, buildIds } = buildsOf(tree, node);
 	const rows: [string, string][] = [
 		["binary", text(tree.binary)],
+		[paths.length > 1 ? "paths" : "path", someOf(paths.filter((path) => path !== text(tree.binary)))],
 		["file", text(tree.file)],
-		["build id", text(tree.buildId)],
+		[buildIds.length > 1 ? "build ids" : "build id", someOf(buildIds)],
 		["address", text(tree.address)],
 	];
 	return (
@@ -77,6 +79,14 @@ function FrameDetails(props: { tree: Tree; focus: number; node: number }) {
 			<p class="keys">Click to zoom · right-click for more</p>
 		</>
 	);
+}
+
+const LISTED = 3;
+
+/** The first of the texts, and how many more there are. */
+function someOf(texts: string[]): string {
+	const more = texts.length - LISTED;
+	return texts.slice(0, LISTED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /** The values of both sides, and their change. */
