@@ -6,6 +6,7 @@ import socket
 import subprocess
 
 from harness import wait_until
+from local.services import http
 
 
 def free_address():
@@ -16,6 +17,8 @@ def free_address():
 
 class LocalAgent:
     """An agent that writes profiles into a directory, and a parser of these files."""
+
+    name = "the local agent"
 
     def __init__(self, agent_program, directory, *flags):
         self.directory = directory
@@ -31,6 +34,9 @@ class LocalAgent:
         assert self.process.poll() is None, self.words()
         return subprocess.run([self.process.args[0], f"--http-address={self.address}",
                                "--healthcheck"], capture_output=True, check=False).returncode == 0
+
+    def get(self, path):
+        return http(f"http://{self.address}{path}")
 
     def words(self):
         self.log.seek(0)

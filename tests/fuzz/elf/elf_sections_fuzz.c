@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * elf_sections - for any input, sections are inside the file, and ranking reads only inside of it.
+ * elf_sections - for any input, sections are inside the file, and ranking and the check of
+ * compressed sections read only inside of it.
  */
 #include "elf/debug_rank.h"
+#include "elf/elf_compression.h"
 
 #include <assert.h>
 #include <sys/mman.h>
@@ -28,5 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			assert(section->offset <= size && section->size <= size - section->offset);
 	}
 	assert(debug_contents_of(fd, &sections).rank < DEBUG_RANK_COUNT);
+	assert(elf_compression_check(fd, &sections, &err) || err.code == ERR_LIMIT);
 	return 0;
 }
