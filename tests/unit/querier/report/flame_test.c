@@ -387,10 +387,11 @@ static void a_frame_without_a_file_or_a_build_id_has_a_reason(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(frames); i++)
 		add_stack(&row, &frames[i], 1, 1);
 	merge_row(&merge, &row, &arena);
-	assert_true(flame_build(&merge, &arena, &flame, &err));
+	assert_true(build(&merge, &arena, &flame));
 	assert_int_equal(flame.nodes.len, ARRAY_LEN(expected));
 	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
-		const struct flame_symbol *symbol = &flame.symbols[flame.nodes.items[i].symbol];
+		const struct flame_symbol *symbol =
+			&flame.symbols->items[flame.nodes.items[i].symbol];
 
 		assert_true(str_eq(symbol->name, str_from(expected[i][0])));
 		assert_true(str_eq(symbol->reason_code, str_from(expected[i][1])));
