@@ -2,6 +2,7 @@
 #include "client/postgres_connect.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "client/host_lookup.h"
 
 #include <libpq-fe.h>
@@ -35,8 +36,7 @@ bool socket_wait(int fd, short events, const struct cancel *cancel, uint64_t gra
 		if (fd < 0 || now_ns >= ends_ns)
 			return false;
 
-		uint64_t left_ms = (ends_ns - now_ns) / NS_PER_MS + 1;
-		int timeout_ms = left_ms > INT32_MAX ? INT32_MAX : (int)left_ms;
+		int timeout_ms = liveness_wait_ms((ends_ns - now_ns) / NS_PER_MS + 1);
 
 		if (poll(fds, ARRAY_LEN(fds), timeout_ms) > 0 && fds[0].revents) {
 			*ret_ready = fds[0].revents;

@@ -4,6 +4,7 @@
  * proxy for other debuginfod servers.
  */
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "debuginfo/debuginfo_limits.h"
 #include "debuginfo/disk_check.h"
 #include "debuginfo/files_sweep.h"
@@ -82,10 +83,12 @@ static void check(void *self)
 {
 	struct debuginfo_service *service = self;
 
+	liveness_step("checking the disk of the store");
 	disk_check_run(&service->disk);
 	if (clock_monotonic_ns() < service->sweep_ns)
 		return;
 	/* Other processes may write to the same store. */
+	liveness_step("scanning the store");
 	files_sweep(&service->files);
 	service->sweep_ns = clock_monotonic_ns() + RESCAN_SECONDS * NS_PER_SECOND;
 }

@@ -79,9 +79,7 @@ static bool run(void *self, struct err *err)
 	struct compact compact = { 0 };
 	struct maintenance maintenance = { 0 };
 	struct daemon_server server = { 0 };
-	struct daemon_service service = { .self = &consume,
-					  .ready = consume_ready,
-					  .healthy = consume_healthy };
+	struct daemon_service service = { .self = &consume, .ready = consume_ready };
 	const struct settings *loaded = self;
 
 	heap_return_freed();
