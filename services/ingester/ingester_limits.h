@@ -42,7 +42,7 @@
 	      "how long nothing is stored, beyond two `--flush-interval`, while Kafka has "        \
 	      "messages",                                                                          \
 	      "`/ready` is 503 until messages are stored")                                         \
-	LIMIT(TOPIC_CHECK_MS, 60000, MS,                                                           \
+	LIMIT(TOPIC_CHECK_MS, 10000, MS,                                                           \
 	      "how long no partition is assigned before the topic is created if it is missing",    \
 	      PACE)                                                                                \
 	LIMIT(STOP_MS, 10000, MS, "the orderly end after SIGTERM",                                 \
