@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An ingester or a querier with a thread that hangs says so at /healthy, and ends at SIGTERM all the
-same. While a server is away, it is healthy."""
+"""An ingester or a querier with a thread that hangs says so at /healthy, and ends at SIGTERM all
+the same. While a server is away, it is healthy.
+"""
 import os
 import signal
 import threading
