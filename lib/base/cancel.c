@@ -2,6 +2,7 @@
 #include "base/cancel.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -43,10 +44,15 @@ bool cancel_requested(const struct cancel *cancel)
 bool cancel_wait(const struct cancel *cancel, uint64_t timeout_ms)
 {
 	struct pollfd flag = { .fd = cancel ? cancel->fd : -1, .events = POLLIN };
-	int timeout = timeout_ms > INT32_MAX ? INT32_MAX : (int)timeout_ms;
+	int part_ms, ready;
 
+	do {
+		part_ms = liveness_wait_ms(timeout_ms);
+		timeout_ms -= (uint64_t)part_ms;
+		ready = poll(&flag, 1, part_ms);
+	} while (ready == 0 && timeout_ms);
 	/* A signal ends the sleep early; callers wait in a loop. */
-	return poll(&flag, 1, timeout) <= 0 && !cancel_requested(cancel);
+	return ready <= 0 && !cancel_requested(cancel);
 }
 
 uint64_t cancel_deadline_ns(const struct cancel *cancel, uint64_t deadline_ns, uint64_t grace_ms)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 
+#include "base/liveness.h"
+
 static uint64_t now(clockid_t clock)
 {
 	struct timespec ts;
@@ -31,7 +33,12 @@ uint64_t clock_thread_cpu_ns(void)
 
 void clock_sleep_ms(uint64_t ms)
 {
-	struct timespec ts = clock_timespec(ms * NS_PER_MS);
+	uint64_t part_ms;
+	struct timespec ts;
 
-	nanosleep(&ts, NULL);
+	do {
+		part_ms = (uint64_t)liveness_wait_ms(ms);
+		ms -= part_ms;
+		ts = clock_timespec(part_ms * NS_PER_MS);
+	} while (nanosleep(&ts, NULL) == 0 && ms);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/heap.h"
 
+#include "base/base_limits.h"
+
+#include <malloc.h>
 #include <stdio.h>
 
 /* GCOVR_EXCL_START: the process aborts here and writes no coverage counts */
@@ -36,4 +39,11 @@ char *heap_str(str s)
 	if (s.len)
 		memcpy(copy, s.ptr, s.len);
 	return copy;
+}
+
+void heap_return_freed(void)
+{
+	/* The callers have no threads yet. */
+	mallopt(M_MMAP_THRESHOLD, HEAP_MAPPED_BYTES); /* NOLINT(concurrency-mt-unsafe) */
+	mallopt(M_TRIM_THRESHOLD, HEAP_MAPPED_BYTES); /* NOLINT(concurrency-mt-unsafe) */
 }

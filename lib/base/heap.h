@@ -25,6 +25,11 @@ void *heap_resize(void *ptr, size_t count, size_t size) __attribute__((returns_n
 /* A NUL-terminated copy. The caller frees it with free(). */
 char *heap_str(str s) __attribute__((malloc, returns_nonnull));
 
+/* By default malloc() keeps larger and larger freed blocks. From now on blocks of HEAP_MAPPED_BYTES
+ * and more are returned to the system when they are freed. Call it before the first thread starts.
+ */
+void heap_return_freed(void);
+
 /* A zeroed array of n objects, or one object: heap_new(struct process). */
 #define heap_array(type, n) ((type *)heap_zeroed((n), sizeof(type)))
 #define heap_new(type)      heap_array(type, 1)

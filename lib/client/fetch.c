@@ -2,6 +2,7 @@
 #include "client/fetch.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "client/shown_url.h"
 
 #include <curl/curl.h>
@@ -77,6 +78,7 @@ static int on_progress(void *self, curl_off_t total, curl_off_t now, curl_off_t 
 	const struct fetch_exchange *exchange = self;
 
 	(void)total, (void)now, (void)up_total, (void)up_now;
+	liveness_advance();
 	return cancel_requested(exchange->fetch->cancel);
 }
 

@@ -2,6 +2,7 @@
 #include "client/host_lookup.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -89,7 +90,7 @@ static bool wait(const struct lookup *lookup, uint64_t deadline_ns, struct err *
 	uint64_t now_ns, count;
 
 	while ((now_ns = clock_monotonic_ns()) < deadline_ns)
-		if (poll(&done, 1, (int)((deadline_ns - now_ns) / NS_PER_MS + 1)) > 0)
+		if (poll(&done, 1, liveness_wait_ms((deadline_ns - now_ns) / NS_PER_MS + 1)) > 0)
 			return read(lookup->done, &count, sizeof(count)) == sizeof(count) ||
 			       err_errno(err, "resolve %s", lookup->host);
 	return err_set(err, ERR_TIMEOUT, "%s was not resolved in time", lookup->host);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/heap.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "client/kafka_close.h"
 #include "client/kafka_log.h"
@@ -283,6 +284,7 @@ enum kafka_event kafka_consumer_poll(struct kafka_consumer *consumer, uint64_t t
 		cancel_wait(consumer->options.cancel, timeout_ms);
 		return KAFKA_ERROR;
 	}
+	liveness_advance();
 	message = rd_kafka_consumer_poll(consumer->kafka, (int)timeout_ms);
 
 	if (!message)

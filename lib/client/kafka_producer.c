@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/kafka_producer.h"
 
+#include "base/liveness.h"
 #include "base/log.h"
 #include "client/kafka_close.h"
 #include "client/kafka_log.h"
@@ -191,6 +192,7 @@ bool kafka_producer_send(struct kafka_producer *producer, const struct kafka_mes
 
 void kafka_producer_poll(struct kafka_producer *producer, uint64_t timeout_ms)
 {
+	liveness_advance();
 	rd_kafka_poll(producer->kafka, (int)timeout_ms);
 }
 

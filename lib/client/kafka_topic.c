@@ -2,6 +2,7 @@
 #include "client/kafka_topic.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "client/kafka_close.h"
 #include "client/kafka_log.h"
@@ -92,8 +93,10 @@ static rd_kafka_event_t *wait_for_event(rd_kafka_queue_t *queue, const struct ca
 	uint64_t deadline_ns = clock_monotonic_ns() + CREATE_TIMEOUT_MS * NS_PER_MS;
 	rd_kafka_event_t *event = NULL;
 
-	while (!event && clock_monotonic_ns() < deadline_ns && !cancel_requested(cancel))
+	while (!event && clock_monotonic_ns() < deadline_ns && !cancel_requested(cancel)) {
+		liveness_advance();
 		event = rd_kafka_queue_poll(queue, POLL_MS);
+	}
 	return event;
 }
 

@@ -63,8 +63,8 @@ struct postgres_rows {
  * Connect. `options` is not kept, but its `cancel` must live until the close. ERR_IO: no host
  * accepts the connection. ERR_CANCELLED: the wait was cancelled. ERR_INVALID: conninfo is
  * malformed, or its client_encoding is not UTF8. The connection is then closed. Each host of
- * conninfo gets 5 s, or its connect_timeout, or deadline_ms if that is less; only the resolution of
- * a host name is not bounded.
+ * conninfo gets 5 s, or its connect_timeout, or deadline_ms if that is less; so does the resolution
+ * of the name of the first one. Names of further hosts are resolved by libpq, without a bound.
  */
 bool postgres_open(struct postgres *pg, const struct postgres_options *options,
 		   struct err *err) MUST_CHECK;

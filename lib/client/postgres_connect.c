@@ -2,8 +2,11 @@
 #include "client/postgres_connect.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
+#include "client/host_lookup.h"
 
 #include <libpq-fe.h>
+#include <netdb.h>
 #include <poll.h>
 #include <strings.h>
 
@@ -33,8 +36,7 @@ bool socket_wait(int fd, short events, const struct cancel *cancel, uint64_t gra
 		if (fd < 0 || now_ns >= ends_ns)
 			return false;
 
-		uint64_t left_ms = (ends_ns - now_ns) / NS_PER_MS + 1;
-		int timeout_ms = left_ms > INT32_MAX ? INT32_MAX : (int)left_ms;
+		int timeout_ms = liveness_wait_ms((ends_ns - now_ns) / NS_PER_MS + 1);
 
 		if (poll(fds, ARRAY_LEN(fds), timeout_ms) > 0 && fds[0].revents) {
 			*ret_ready = fds[0].revents;
@@ -98,6 +100,32 @@ static uint64_t connect_ms(const struct postgres_options *options, const PQconni
 		wait_ms = 1000 * (seconds < CONNECT_SECONDS_MAX ? seconds : CONNECT_SECONDS_MAX);
 	return options->deadline_ms && options->deadline_ms < wait_ms ? options->deadline_ms
 								      : wait_ms;
+}
+
+/*
+ * libpq resolves a name with getaddrinfo(), which may block for minutes. So the name of the next
+ * host is looked up here first, within the time of one host; libpq's own look-up is quick then,
+ * because the name server responds. False: the name was not resolved in time. A name that does not
+ * exist is left to libpq, which tries the next host.
+ */
+static bool name_resolves(const PQconninfoOption *own, const struct postgres_hosts *hosts,
+			  uint64_t deadline_ns, struct err *err)
+{
+	CLEANUP(PQconninfoFreep) PQconninfoOption *defaults = PQconndefaults(); /* PGHOST */
+	AUTO_ARENA arena = { 0 };
+	str names = hosts->names.len ? hosts->names : option(own, "host");
+	str rest = names.len ? names : option(defaults, "host"), name = str_cut(&rest, ',');
+	struct addrinfo *found = NULL;
+
+	if (hosts->addresses.len || option(own, "hostaddr").len || !name.len ||
+	    name.ptr[0] == '/' || name.ptr[0] == '@') /* sockets */
+		return true;
+	if (host_lookup(str_z(&arena, name), 0, deadline_ns, &found, err))
+		freeaddrinfo(found);
+	else if (err->code != ERR_IO)
+		return err_set(err, ERR_IO, "PostgreSQL: connect: " STR_FMT " was not resolved",
+			       STR_ARG(name));
+	return true;
 }
 
 static PGconn *begin(const struct postgres_options *options, const PQconninfoOption *own,
@@ -173,6 +201,9 @@ PGconn *postgres_connect(const struct postgres_options *options, struct err *err
 	uint64_t wait_ms = connect_ms(options, own);
 
 	while (more) {
+		if (!name_resolves(own, &hosts, clock_monotonic_ns() + wait_ms * NS_PER_MS, err))
+			return NULL;
+
 		PGconn *connection = begin(options, own, &hosts, &arena);
 		PostgresPollingStatusType state = poll_until(
 			connection, options->cancel, clock_monotonic_ns() + wait_ms * NS_PER_MS);

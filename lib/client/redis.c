@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/cond.h"
+#include "base/liveness.h"
 #include "client/host_lookup.h"
 
 #include <errno.h>
@@ -56,9 +57,9 @@ static bool wait_ready(const redisContext *context, short events, uint64_t deadl
 	uint64_t now_ns = clock_monotonic_ns();
 
 	while (now_ns < deadline_ns) {
-		int ms = (int)((deadline_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
+		uint64_t left_ms = (deadline_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS;
 
-		if (poll(&fd, 1, ms) > 0)
+		if (poll(&fd, 1, liveness_wait_ms(left_ms)) > 0)
 			return true;
 		now_ns = clock_monotonic_ns();
 	}

@@ -2,6 +2,7 @@
 #include "sandbox/sandbox.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "sandbox/limits.h"
@@ -237,7 +238,8 @@ enum sandbox_reply sandbox_wait(struct sandbox *sandbox, uint64_t timeout_ms,
 		uint64_t now_ns = clock_monotonic_ns();
 		uint64_t left_ms =
 			now_ns < deadline_ns ? (deadline_ns - now_ns) / NS_PER_MS + 1 : 0;
-		int ready = poll(waits, ARRAY_LEN(waits), (int)left_ms);
+		int part_ms = liveness_wait_ms(left_ms);
+		int ready = poll(waits, ARRAY_LEN(waits), part_ms);
 
 		if (cancel_requested(cancel))
 			return SANDBOX_CANCELLED;

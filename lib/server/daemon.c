@@ -2,12 +2,14 @@
 #include "server/daemon.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "server/http/socket.h"
 #include "server/limits.h"
 #include "server/metrics/metrics.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
@@ -173,9 +175,10 @@ static void serve_healthy(void *self, const struct http_request *req, struct htt
 {
 	struct daemon_server *server = self;
 	struct err why = { 0 };
-	bool healthy =
-		!server->service.healthy || server->service.healthy(server->service.self, &why);
+	bool healthy = liveness_check(&why);
 
+	if (atomic_exchange(&server->is_hung, !healthy) == healthy && !healthy)
+		log_error("not healthy", "error=\"%s\"", why.msg);
 	res->status = healthy ? 200 : 503;
 	res->body = healthy ? STR("ok\n") : str_format(req->arena, "%s\n", why.msg);
 }
@@ -184,7 +187,7 @@ static void serve_ready(void *self, const struct http_request *req, struct http_
 {
 	struct daemon_server *server = self;
 	struct err why = { .code = ERR_NONE, .msg = "stopping" };
-	bool ready = !daemon_stopping();
+	bool ready = !daemon_stopping() && liveness_check(&why);
 
 	if (ready && server->service.ready)
 		ready = server->service.ready(server->service.self, &why);
@@ -259,9 +262,11 @@ bool daemon_serve_until_stop(const struct daemon_settings *settings,
 
 	if (!daemon_serve(&server, settings, service, err))
 		return false;
+	liveness_begin("main");
 	while (daemon_wait(service->periodic ? service->period_ms : UINT64_MAX))
 		if (service->periodic)
 			service->periodic(service->self);
+	liveness_end();
 	daemon_unserve(&server);
 	return true;
 }

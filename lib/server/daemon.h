@@ -2,6 +2,10 @@
 /*
  * daemon - the life cycle of a service: signals, /healthy, /ready, /metrics, orderly shutdown.
  *
+ * /healthy is 503, with a sentence, while a watched thread hangs (base/liveness.h), so that only a
+ * restart helps. Threads that handle requests are watched by the HTTP server; a service watches
+ * those that it starts.
+ *
  *     int main(int argc, char **argv)
  *     {
  *             return daemon_main(&(struct daemon_program){ ... .run = run }, argc, argv);
@@ -83,13 +87,10 @@ const struct cancel *daemon_cancel(void);
 struct daemon_service {
 	const struct http_route *routes; /* of the service, in addition to the three above */
 	size_t route_count;
-	void *self; /* passed to the routes, ready(), healthy() and periodic() */
-	/* False, with a sentence, while the service cannot serve. Called by any thread. NULL:
-	 * always ready. */
+	void *self; /* passed to the routes, ready() and periodic() */
+	/* False, with a sentence, while the service cannot serve. Called by any thread, and not
+	 * while it is not healthy. NULL: ready if it is healthy. */
 	bool (*ready)(void *self, struct err *why);
-	/* False, with a sentence, if the service hangs and only a restart helps. Called by any
-	 * thread. NULL: always healthy. */
-	bool (*healthy)(void *self, struct err *why);
 	http_error_body *error_body;                        /* as in http_options */
 	void (*freed)(void *self, uint64_t memory_counted); /* as in http_options */
 	unsigned int connections;                           /* as in http_options */
@@ -104,6 +105,7 @@ struct daemon_server {
 	/* private */
 	struct daemon_service service;
 	struct http_route *routes;
+	_Atomic bool is_hung; /* the last response of /healthy */
 };
 
 /*
@@ -118,6 +120,7 @@ bool daemon_serve(struct daemon_server *server, const struct daemon_settings *se
 /* Stop the HTTP server. A zeroed or stopped server is accepted. */
 void daemon_unserve(struct daemon_server *server);
 
-/* Serve until shutdown is requested: for services whose main thread has no other work. */
+/* Serve until shutdown is requested: for services whose main thread has no other work. It is
+ * watched. */
 bool daemon_serve_until_stop(const struct daemon_settings *settings,
 			     const struct daemon_service *service, struct err *err) MUST_CHECK;

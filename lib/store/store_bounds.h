@@ -9,15 +9,18 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/liveness.h"
 
 struct store_bounds {
 	uint64_t deadline_ns;        /* clock_monotonic_ns() */
 	const struct cancel *cancel; /* NULL: cannot be cancelled */
 };
 
-/* ERR_CANCELLED: the query is cancelled. ERR_TIMEOUT: the deadline has passed. */
+/* The thread advances (base/liveness.h). ERR_CANCELLED: the query is cancelled. ERR_TIMEOUT: the
+ * deadline has passed. */
 static inline bool store_bounds_check(const struct store_bounds *bounds, struct err *err)
 {
+	liveness_advance();
 	if (cancel_requested(bounds->cancel))
 		return err_set(err, ERR_CANCELLED, "the query was cancelled: its client is gone");
 	return clock_monotonic_ns() < bounds->deadline_ns ||

@@ -254,10 +254,6 @@
 	LIMIT(DRAIN_LATE_MS, 2000, MS,                                                             \
 	      "the time since the last drain, after which the agent is not ready",                 \
 	      "`/ready` says so, and the alert DecimaAgentStands")                                 \
-	/* A supervisor that asks every few seconds notices it within 30 s. */                     \
-	LIMIT(DRAIN_HUNG_MS, 25000, MS,                                                            \
-	      "the time since the last drain, after which the agent is not healthy",               \
-	      "`/healthy` is 503 until the rings are drained")                                     \
 	LIMIT(DRAIN_PRESSED_MS, 50, MS, "the same while processes start and exit by the thousand", \
 	      PACE)                                                                                \
 	LIMIT(DEFERRED_MS_MAX, 5000, MS, "how long a sample waits for the unwind table of a file", \

@@ -23,6 +23,7 @@
 #include "agent/spool/publish.h"
 #include "agent/upload/upload.h"
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/sandbox_child.h"
 #include "server/daemon.h"
@@ -205,7 +206,7 @@ static void end_interval(struct profiler *profiler, struct sample_sink *sink, ui
 	profiler_metrics_update(profiler);
 }
 
-/* What /ready and /healthy look at, on threads of the server. */
+/* What /ready looks at, on threads of the server. */
 struct readiness {
 	_Atomic uint64_t drained_ns; /* last round of the sampling thread; 0: not sampling yet */
 	struct sample_sink *sink;
@@ -257,21 +258,12 @@ static bool sample(const struct settings *conf, const struct profiler_options *o
 	raise_priority();
 	log_info("sampling", "hz=%" PRIu64, options->hz);
 	atomic_store(&readiness->drained_ns, clock_monotonic_ns());
+	/* A restart loses what the hung thread has collected, which its successor counts. */
+	liveness_begin("sampling");
 	run_intervals(&profiler, sink, conf->duration_ns, readiness);
+	liveness_end();
 	profiler_close(&profiler);
 	return true;
-}
-
-/* A restart loses what the hung thread has collected, which its successor counts. */
-static bool is_healthy(void *self, struct err *why)
-{
-	struct readiness *readiness = self;
-	uint64_t drained_ns = atomic_load(&readiness->drained_ns);
-	uint64_t late_ms = (clock_monotonic_ns() - drained_ns) / NS_PER_MS;
-
-	return !drained_ns || late_ms <= DRAIN_HUNG_MS ||
-	       err_set(why, ERR_TIMEOUT, "the sampling thread has hung for %" PRIu64 " s",
-		       late_ms / 1000);
 }
 
 /* Batches that wait for Kafka are the purpose of the spool; batches that cannot be read are not. */
@@ -388,9 +380,7 @@ static bool run(void *self, struct err *err)
 							.sandbox_uid = conf->sandbox_uid },
 					    .containers = &docker.containers };
 	struct readiness readiness = { .sink = &sink };
-	struct daemon_service service = { .self = &readiness,
-					  .ready = is_ready,
-					  .healthy = is_healthy };
+	struct daemon_service service = { .self = &readiness, .ready = is_ready };
 	struct daemon_server server = { 0 };
 
 	if (!conf->local_store[0])

@@ -64,6 +64,11 @@
 	      "how long a file that a client asked for is not evicted for an upload",            \
 	      "507 with a sentence, `decima_debuginfo_uploads_total{outcome=\"full\"}`")         \
 	/* Other processes may write to the same store. */                                       \
+	LIMIT(DISK_CHECK_MS, 5000, MS, "the pause between two checks of the disk", PACE)         \
+	LIMIT(DISK_CHECK_LATE_MS, 2000, MS, "a check of the disk, which writes one byte",        \
+	      "`/ready` is 503 until the disk responds; after LIVENESS_MS `/healthy` is 503")    \
+	LIMIT(SYNC_BYTES, 64 << 20, BYTES, "bytes of a file that are written without a sync",    \
+	      "they are synced before more are received")                                        \
 	LIMIT(RESCAN_SECONDS, 300, SECONDS, "the interval of scans of the store", PACE)
 
 DEBUGINFO_LIMITS(LIMIT_CONSTANT)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "debuginfo/debuginfo_limits.h"
 #include "debuginfo/files_path.h"
 #include "debuginfo/files_sweep.h"
 
@@ -67,7 +68,14 @@ bool file_write_add(struct file_write *write_, str piece, struct err *err)
 		if (n < 0)
 			return err_errno(err, "write to the store");
 		write_->len += (uint64_t)n;
+		write_->unsynced += (uint64_t)n;
 		piece = str_skip(piece, (size_t)n);
+	}
+	/* Otherwise the sync of a large file at its end would look like a disk that hangs. */
+	if (write_->unsynced >= SYNC_BYTES) {
+		if (fdatasync(write_->fd))
+			return err_errno(err, "sync a file of the store");
+		write_->unsynced = 0;
 	}
 	return true;
 }

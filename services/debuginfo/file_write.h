@@ -16,7 +16,7 @@ struct file_write {
 	struct files *files; /* NULL: no write is in progress */
 	struct file_key key;
 	int fd;
-	uint64_t len;
+	uint64_t len, unsynced; /* bytes; unsynced: since the last sync */
 	/* set by the caller before the commit, of the file that is stored */
 	bool is_trusted;
 	bool is_asked_for;             /* a client waits for it */

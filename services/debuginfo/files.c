@@ -98,6 +98,13 @@ bool files_is_writable(const struct files *files, struct err *why)
 	if (faccessat(files->directory, "temp", W_OK | X_OK, AT_EACCESS) ||
 	    faccessat(files->directory, "files", W_OK | X_OK, AT_EACCESS))
 		return err_errno(why, "the store cannot be written to");
+
+	AUTO_FD fd = openat(files->directory, "check", O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
+
+	/* In a full store files can be replaced, and make room for others. */
+	if ((fd < 0 || pwrite(fd, "1", 1, 0) != 1 || fdatasync(fd)) && errno != ENOSPC &&
+	    errno != EDQUOT)
+		return err_errno(why, "the store cannot be written to");
 	return true;
 }
 

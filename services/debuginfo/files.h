@@ -8,6 +8,7 @@
  *     DIR/files/01/htlhash-23.../debuginfo-...
  *     DIR/temp/6f3c1e8a....debuginfo                    a file being written, locked by its writer
  *     DIR/name                                          16 random hex digits: identify the store
+ *     DIR/check                                         a byte that is written to check the disk
  *
  * - The directory is the only state; memory holds only the sums of files and bytes.
  * - A file appears complete, by a rename after its fsync, and is never modified. A better file gets
@@ -59,7 +60,8 @@ bool files_open(struct files *files, const char *path, uint64_t max_bytes,
  * all threads that use the store. */
 void files_close(struct files *files);
 
-/* False, with the reason: the directory cannot be written to. */
+/* Writes a byte and waits for the disk. False, with the reason: the directory cannot be written to.
+ * A disk that is full can. */
 bool files_is_writable(const struct files *files, struct err *why);
 
 /* Identifies a file of a build id. */

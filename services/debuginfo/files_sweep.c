@@ -2,6 +2,7 @@
 #include "debuginfo/files_sweep.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "debuginfo/debuginfo_limits.h"
@@ -58,6 +59,7 @@ static void visit_file(void *self, int directory, const char *name)
 	struct scan *scan = self;
 	struct stat stat;
 
+	liveness_advance();
 	if (fstatat(directory, name, &stat, AT_SYMLINK_NOFOLLOW) || !S_ISREG(stat.st_mode))
 		return;
 	*vec_push(scan->arena, &scan->files) =

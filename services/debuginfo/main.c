@@ -3,7 +3,10 @@
  * decima-debuginfo - a debuginfod server for files that agents and build pipelines upload, and a
  * proxy for other debuginfod servers.
  */
+#include "base/clock.h"
+#include "base/liveness.h"
 #include "debuginfo/debuginfo_limits.h"
+#include "debuginfo/disk_check.h"
 #include "debuginfo/files_sweep.h"
 #include "debuginfo/handler_buildid.h"
 #include "debuginfo/handler_generations.h"
@@ -65,21 +68,29 @@ struct debuginfo_service {
 	struct upstream upstream;
 	struct handler_upload upload;
 	struct handler_buildid buildid;
+	struct disk_check disk;
+	uint64_t sweep_ns; /* when the main thread scans the store again */
 };
 
 static bool is_ready(void *self, struct err *why)
 {
-	const struct debuginfo_service *service = self;
+	struct debuginfo_service *service = self;
 
-	return files_is_writable(&service->files, why);
+	return disk_check_result(&service->disk, why);
 }
 
-/* Other processes may write to the same store. */
-static void sweep(void *self)
+static void check(void *self)
 {
 	struct debuginfo_service *service = self;
 
+	liveness_step("checking the disk of the store");
+	disk_check_run(&service->disk);
+	if (clock_monotonic_ns() < service->sweep_ns)
+		return;
+	/* Other processes may write to the same store. */
+	liveness_step("scanning the store");
 	files_sweep(&service->files);
+	service->sweep_ns = clock_monotonic_ns() + RESCAN_SECONDS * NS_PER_SECOND;
 }
 
 static struct metric *const *const metrics[] = { files_metrics,
@@ -117,10 +128,16 @@ static bool serve_until_stop(struct debuginfo_service *service,
 					       .ready = is_ready,
 					       .error_body = json_error_unhandled,
 					       .connections = CONNECTIONS,
-					       .periodic = sweep,
-					       .period_ms = RESCAN_SECONDS * 1000 };
+					       .periodic = check,
+					       .period_ms = DISK_CHECK_MS };
 
-	return daemon_serve_until_stop(settings, &wanted, err);
+	disk_check_init(&service->disk, &service->files);
+	service->sweep_ns = clock_monotonic_ns() + RESCAN_SECONDS * NS_PER_SECOND;
+
+	bool served = daemon_serve_until_stop(settings, &wanted, err);
+
+	disk_check_done(&service->disk);
+	return served;
 }
 
 /* A connection uses one descriptor, and up to two more for files that it fetches or stores. */

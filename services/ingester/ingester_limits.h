@@ -38,18 +38,11 @@
 	      "`decima_ingester_balance_errors_total`; read again in the next round")              \
 	LIMIT(BALANCE_LOG_MS, 3600000, MS,                                                         \
 	      "the pause between two log lines about a host whose balance stays open", PACE)       \
-	LIMIT(LOOP_TURN_MS, 25000, MS, "a turn of the loop that reads and stores",                 \
-	      "`/healthy` is 503 until the turn ends")                                             \
-	/* librdkafka's max.poll.interval: then the partitions are given to others anyway. */      \
-	LIMIT(STORE_TURN_MS, 300000, MS,                                                           \
-	      "a turn of this loop that waits for PostgreSQL, each of whose statements is "        \
-	      "bounded",                                                                           \
-	      "`/healthy` is 503 until the turn ends")                                             \
 	LIMIT(STALL_MS, 60000, MS,                                                                 \
 	      "how long nothing is stored, beyond two `--flush-interval`, while Kafka has "        \
 	      "messages",                                                                          \
 	      "`/ready` is 503 until messages are stored")                                         \
-	LIMIT(TOPIC_CHECK_MS, 60000, MS,                                                           \
+	LIMIT(TOPIC_CHECK_MS, 10000, MS,                                                           \
 	      "how long no partition is assigned before the topic is created if it is missing",    \
 	      PACE)                                                                                \
 	LIMIT(STOP_MS, 10000, MS, "the orderly end after SIGTERM",                                 \

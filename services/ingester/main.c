@@ -3,6 +3,7 @@
  * decima-ingester - reads profiles from Kafka and stores each in PostgreSQL exactly once.
  */
 #include "base/clock.h"
+#include "base/heap.h"
 #include "ingester/consume/consume.h"
 #include "ingester/failpoints.h"
 #include "ingester/ingester_limits.h"
@@ -10,8 +11,6 @@
 #include "ingester/maintain/maintenance.h"
 #include "ingester/metrics.h"
 #include "server/daemon.h"
-
-#include <malloc.h>
 
 struct settings {
 	struct daemon_settings daemon;
@@ -74,22 +73,16 @@ static const struct conf_key keys[] = {
 		  "separated by commas; docs/failpoints.md lists them." },
 };
 
-enum { MAPPED_FROM = 128 << 10 }; /* bytes */
-
 static bool run(void *self, struct err *err)
 {
 	static struct consume consume;
 	struct compact compact = { 0 };
 	struct maintenance maintenance = { 0 };
 	struct daemon_server server = { 0 };
-	struct daemon_service service = { .self = &consume,
-					  .ready = consume_ready,
-					  .healthy = consume_healthy };
+	struct daemon_service service = { .self = &consume, .ready = consume_ready };
 	const struct settings *loaded = self;
 
-	/* By default malloc() keeps larger and larger freed blocks; return them to the kernel. */
-	mallopt(M_MMAP_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): no threads yet */
-	mallopt(M_TRIM_THRESHOLD, MAPPED_FROM); /* NOLINT(concurrency-mt-unsafe): likewise */
+	heap_return_freed();
 	if (!failpoint_arm(&ingester_failpoints, loaded->failpoints, err))
 		return false;
 	if (!daemon_serve(&server, &loaded->daemon, &service, err))

@@ -144,6 +144,7 @@ static bool run(void *self, struct err *err)
 	struct symbolizer_service *service = heap_new(struct symbolizer_service);
 	bool served = false;
 
+	heap_return_freed();
 	settings->resolve.cancel = daemon_cancel();
 	if (open_all(service, settings, err))
 		served = serve_until_stop(service, &settings->daemon, err);

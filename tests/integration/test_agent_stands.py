@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """An agent whose sampling thread stands still is not ready. Needs root."""
-import contextlib
-import ctypes
 import os
 import time
 from pathlib import Path
@@ -11,27 +9,9 @@ import pytest
 from harness import SLOW, wait_until
 from local.services import http
 from local_agent import LocalAgent
+from stopped_threads import stopped_thread
 
 BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
-SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # of ptrace(2)
-
-
-@contextlib.contextmanager
-def stopped_thread(tid):
-    """Stops one thread of a process; the others run on."""
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def ptrace(request):
-        if libc.ptrace(ctypes.c_long(request), ctypes.c_long(tid), None, None):
-            raise OSError(ctypes.get_errno(), f"ptrace {request:#x}")
-
-    ptrace(SEIZE)
-    ptrace(INTERRUPT)
-    os.waitpid(tid, 0x40000000)  # __WALL
-    try:
-        yield
-    finally:
-        ptrace(DETACH)
 
 
 @pytest.fixture

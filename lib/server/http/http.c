@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "server/http/http_body_internal.h"
@@ -17,6 +18,8 @@
 /* At shutdown: how long requests may continue, then how long cancelled handlers may take to return.
  */
 enum { DRAIN_MS = 2000, CANCEL_MS = 3000 };
+
+static const char REQUEST_THREAD[] = "request"; /* in the message of /healthy */
 
 /* A request and its response. Lives in its own arena. */
 struct http_exchange {
@@ -71,6 +74,7 @@ static void find_route(const struct http_server *server, struct http_exchange *e
 			continue;
 		if (method_matches(route, req->method)) {
 			exchange->route = route;
+			liveness_step(route->path);
 			req->below = str_skip(req->path, strlen(route->path));
 			return;
 		}
@@ -380,16 +384,10 @@ static void *receive_target(void *cls, const char *target, struct MHD_Connection
 	return exchange;
 }
 
-/* Called after the headers, then with each piece of the body, then once without a piece. */
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
-				  const char *method, const char *version, const char *piece,
-				  size_t *piece_len, void **state)
+static enum MHD_Result advance(struct http_server *server, struct http_exchange *exchange,
+			       struct MHD_Connection *connection, const char *method,
+			       const char *piece, size_t *piece_len)
 {
-	struct http_server *server = cls;
-	struct http_exchange *exchange = *state;
-
-	(void)url;
-	(void)version;
 	if (!exchange->started) {
 		begin(server, exchange, connection, method);
 		if ((exchange->error_status || exchange->answered) &&
@@ -410,6 +408,23 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 		return is_going_on ? MHD_YES : MHD_NO;
 	}
 	return respond(server, exchange, connection);
+}
+
+/* Called after the headers, then with each piece of the body, then once without a piece. */
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
+				  const char *method, const char *version, const char *piece,
+				  size_t *piece_len, void **state)
+{
+	struct http_exchange *exchange = *state;
+	enum MHD_Result result;
+
+	(void)url;
+	(void)version;
+	liveness_begin(REQUEST_THREAD);
+	liveness_step(exchange->route ? exchange->route->path : NULL);
+	result = advance(cls, exchange, connection, method, piece, piece_len);
+	liveness_end();
+	return result;
 }
 
 /*
@@ -439,8 +454,12 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **st
 	http_watch_phase(&server->watch, slot_of(connection), HTTP_IDLE);
 	if (!exchange)
 		return;
-	if (exchange->stream)
+	if (exchange->stream) {
+		liveness_begin(REQUEST_THREAD);
+		liveness_step(exchange->route->path);
 		exchange->stream->end(service_of(server, exchange), &exchange->request);
+		liveness_end();
+	}
 
 	http_body_free(&exchange->body);
 

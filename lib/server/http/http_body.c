@@ -12,6 +12,11 @@ enum { FIRST_BYTES = 1024 };
 
 static _Atomic uint64_t all; /* bytes of all bodies that count */
 
+uint64_t http_bodies(void)
+{
+	return atomic_load(&all);
+}
+
 static size_t counted(size_t cap)
 {
 	return cap > HTTP_BODY_SMALL ? cap : 0;
@@ -26,7 +31,6 @@ static bool count(size_t before, size_t after)
 		atomic_fetch_sub(&all, more);
 		return false;
 	}
-	metric_set(&http_bodies_bytes, (int64_t)atomic_load(&all));
 	return true;
 }
 
@@ -54,6 +58,5 @@ void http_body_free(struct http_body *body)
 {
 	free(body->ptr);
 	atomic_fetch_sub(&all, counted(body->cap));
-	metric_set(&http_bodies_bytes, (int64_t)atomic_load(&all));
 	*body = (struct http_body){ 0 };
 }

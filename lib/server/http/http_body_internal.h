@@ -26,3 +26,6 @@ bool http_body_add(struct http_body *body, str piece);
 
 /* The body is empty afterwards. */
 void http_body_free(struct http_body *body);
+
+/* The bytes of all bodies that count now, for the metric. Any thread. */
+uint64_t http_bodies(void);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "server/http/http.h"
+#include "server/http/http_body_internal.h"
 #include "server/metrics/metrics.h"
 
 #define HTTP_METRICS(ROW)                                                                          \
@@ -24,7 +25,8 @@
 	ROW(http_connections, METRIC_GAUGE, "decima_http_connections", "Open HTTP connections.")   \
 	ROW(http_bodies_bytes, METRIC_GAUGE, "decima_http_bodies_bytes",                           \
 	    "Memory of the bodies of requests that are being received or handled, without small "  \
-	    "ones.")                                                                               \
+	    "ones.",                                                                               \
+	    .read = http_bodies)                                                                   \
 	ROW(http_bodies_refused_total, METRIC_COUNTER, "decima_http_bodies_refused_total",         \
 	    "Bodies rejected because the bodies of all requests would have used too much memory.") \
 	ROW(http_unread_bodies_total, METRIC_COUNTER, "decima_http_unread_bodies_total",           \

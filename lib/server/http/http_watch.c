@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/cond.h"
 #include "base/heap.h"
+#include "base/liveness.h"
 #include "server/http/http_metrics_internal.h"
 #include "server/http/http_watch_internal.h"
 #include "server/limits.h"
@@ -66,6 +67,7 @@ static void *run(void *self)
 {
 	struct http_watch *watch = self;
 
+	liveness_begin("connection watch");
 	pthread_mutex_lock(&watch->lock);
 	while (!watch->stopping) {
 		close_late(watch);
@@ -73,6 +75,7 @@ static void *run(void *self)
 		wait_ms(watch, POLL_MS);
 	}
 	pthread_mutex_unlock(&watch->lock);
+	liveness_end();
 	return NULL;
 }
 
@@ -107,6 +110,7 @@ bool http_watch_start(struct http_watch *watch, size_t connections, size_t share
 		errno = failure;
 		return err_errno(err, "start a thread of the HTTP server");
 	}
+	pthread_setname_np(watch->thread, "http-watch");
 	return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/socket.h"
 
+#include "base/liveness.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -135,7 +136,7 @@ bool socket_discard(int fd, uint64_t max, uint64_t pause_ms)
 	uint64_t received = 0;
 	char room[16 << 10];
 
-	while (received <= max && poll(&polled, 1, (int)pause_ms) > 0) {
+	while (received <= max && poll(&polled, 1, liveness_wait_ms(pause_ms)) > 0) {
 		ssize_t n = recv(fd, room, sizeof(room), MSG_DONTWAIT);
 
 		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))

@@ -2,6 +2,7 @@
 #include "store/scan/parallel_scan.h"
 
 #include "base/heap.h"
+#include "base/liveness.h"
 
 #include <stdatomic.h>
 
@@ -41,6 +42,8 @@ static void *run(void *self)
 	struct scan_plan plan = *scan->leader.plan;
 	struct err err; /* dropped: the other connections read the batches */
 
+	liveness_begin("parallel reading");
+
 	/* A copy: a matcher is used by one thread. */
 	bool good = !plan.selector || selector_parse(plan.selector->text, &arena, &selector, &err);
 
@@ -52,6 +55,7 @@ static void *run(void *self)
 		work(worker, &plan);
 	}
 	store_reader_end(worker->reader);
+	liveness_end();
 	return NULL;
 }
 
@@ -132,7 +136,7 @@ bool parallel_scan_end(struct parallel_scan *scan, bool good, struct err *err)
 		struct scan_worker *worker = &scan->workers[i];
 
 		if (worker->started)
-			pthread_join(worker->thread, NULL);
+			liveness_join(worker->thread);
 		store_stats_add(&scan->leader.reader->stats, &scan->leader.reader[i].stats);
 		if (worker->err.code && !has_err) {
 			*err = worker->err;

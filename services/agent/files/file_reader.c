@@ -5,6 +5,7 @@
 #include "agent/files/file_message_internal.h"
 #include "base/clock.h"
 #include "base/heap.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "server/metrics/metrics.h"
 
@@ -448,6 +449,7 @@ static void *lane_run(void *self)
 {
 	struct file_lane *lane = self;
 
+	liveness_begin("file reader");
 	while (!cancel_requested(&lane->reader->cancel)) {
 		struct file_item *items[FILE_BATCH_MAX];
 		bool has_process = lane->opener.pid || lane->opener.left_count;
@@ -466,6 +468,7 @@ static void *lane_run(void *self)
 	sandbox_stop(&lane->opener, SANDBOX_CANCELLED);
 	sandbox_stop(&lane->parser, SANDBOX_CANCELLED);
 	sandbox_stop(&lane->trusted_parser, SANDBOX_CANCELLED);
+	liveness_end();
 	return NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include "agent/agent_limits.h"
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -92,7 +93,7 @@ static bool receive(const struct docker *docker, int fd, uint64_t deadline_ns, c
 
 		uint64_t left_ms = (deadline_ns - now_ns) / NS_PER_MS + 1;
 
-		(void)!poll(fds, ARRAY_LEN(fds), left_ms > INT32_MAX ? INT32_MAX : (int)left_ms);
+		(void)!poll(fds, ARRAY_LEN(fds), liveness_wait_ms(left_ms));
 	}
 }
 
@@ -201,6 +202,7 @@ static void *docker_run(void *self)
 	struct docker *docker = self;
 	uint64_t pause_ms = DOCKER_PAUSE_FIRST_MS;
 
+	liveness_begin("docker");
 	while (!cancel_requested(&docker->cancel)) {
 		struct err err = { .msg = "the stream of events ended" };
 		uint64_t began_ns = clock_monotonic_ns();
@@ -218,6 +220,7 @@ static void *docker_run(void *self)
 			break;
 		pause_ms = pause_ms * 2 < DOCKER_PAUSE_MAX_MS ? pause_ms * 2 : DOCKER_PAUSE_MAX_MS;
 	}
+	liveness_end();
 	return NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include "agent/spool/failpoints.h"
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 
 #include <inttypes.h>
@@ -257,10 +258,12 @@ static void *publish_run(void *self)
 {
 	struct publish *publish = self;
 
+	liveness_begin("publish");
 	while (must_continue(publish)) {
 		step(publish);
 		gauges_set(publish);
 	}
+	liveness_end(); /* publish_stop()'s timeout bounds the end */
 	producer_close(publish, CLOSE_MS);
 	gauges_set(publish);
 	return NULL;

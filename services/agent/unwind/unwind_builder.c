@@ -5,6 +5,7 @@
 #include "agent/unwind/unwind_message_internal.h"
 #include "base/clock.h"
 #include "base/heap.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "server/metrics/metrics.h"
 #include "unwind/unwind_file.h"
@@ -258,6 +259,7 @@ static void *builder_run(void *self)
 	struct unwind_builder *builder = self;
 	void *item;
 
+	liveness_begin("unwind builder");
 	while (!cancel_requested(&builder->cancel)) {
 		uint64_t wait_ms = is_running(builder) ? UNWIND_BUILDER_IDLE_MS : UPLOAD_IDLE_MS;
 
@@ -269,6 +271,7 @@ static void *builder_run(void *self)
 		measure(builder);
 	}
 	stop_workers(builder);
+	liveness_end();
 	return NULL;
 }
 

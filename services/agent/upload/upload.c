@@ -5,6 +5,7 @@
 #include "agent/process/owner.h"
 #include "agent/spool/pace.h"
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 
 #include <inttypes.h>
@@ -326,6 +327,7 @@ static void *upload_run(void *self)
 	struct debug_upload *upload = self;
 	uint64_t wait_ms = 0;
 
+	liveness_begin("upload");
 	while (!cancel_requested(&upload->cancel)) {
 		struct upload_job *job;
 
@@ -341,6 +343,7 @@ static void *upload_run(void *self)
 	}
 	sandbox_stop(&upload->worker, SANDBOX_RESPONDED);
 	measure(upload);
+	liveness_end();
 	return NULL;
 }
 

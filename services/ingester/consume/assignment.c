@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "ingester/consume/assignment_internal.h"
 #include "ingester/consume/lag_internal.h"
@@ -59,9 +59,8 @@ bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t
 	offsets = arena_array(&consume->assignment, struct store_offset, count);
 	for (size_t i = 0; i < count; i++)
 		offsets[i].partition = positions[i].partition;
-	liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
+	liveness_step("reading the offsets from PostgreSQL");
 	while (!store_writer_offsets(&consume->store, offsets, count, &consume->assignment, &err)) {
-		liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
 		log_warn("offsets not read, trying again", "error=\"%s\"", err.msg);
 		consume->state = CONSUME_STORE_UNAVAILABLE;
 		if (!daemon_wait(RETRY_MS))
@@ -89,7 +88,6 @@ bool assignment_on_assigned(void *self, struct kafka_position *positions, size_t
 	metric_add(&ingester_rebalances, 1);
 	metric_set(&ingester_assigned, (int64_t)count);
 	consume->state = CONSUME_RUNNING;
-	liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
 	return true;
 }
 
@@ -98,10 +96,9 @@ void assignment_restart(struct consume *consume, bool is_stopped)
 	struct err err;
 
 	metric_add(&ingester_rereads, 1);
-	liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
+	liveness_step("restarting the Kafka client");
 	while (!kafka_consumer_restart(&consume->consumer, is_stopped, &err)) {
 		log_warn("cannot restart reading, trying again", "error=\"%s\"", err.msg);
-		liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
 		if (!daemon_wait(RETRY_MS))
 			return;
 	}
@@ -116,7 +113,7 @@ static bool query_range(struct consume *consume, const struct partition_buffer *
 {
 	struct err err;
 
-	liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
+	liveness_step("asking Kafka for the range of a partition");
 	if (kafka_consumer_query_range(&consume->consumer, buffer->to.partition, &ret_range->first,
 				       &ret_range->end, &err))
 		return true;

@@ -2,6 +2,7 @@
 #include "ingester/consume/consume.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "client/kafka_topic.h"
 #include "ingester/consume/assignment_internal.h"
@@ -38,17 +39,10 @@ bool consume_ready(void *self, struct err *why)
 
 	if (state != CONSUME_RUNNING)
 		return err_set(why, ERR_IO, "%s", state_texts[state]);
-	if (liveness_is_stalled(&consume->liveness, clock_monotonic_ns(),
+	if (progress_is_stalled(&consume->progress, clock_monotonic_ns(),
 				STALL_MS + 2 * consume->options->flush_interval_ns / NS_PER_MS))
 		return err_set(why, ERR_IO, "Kafka has messages, and none is stored");
 	return true;
-}
-
-bool consume_healthy(void *self, struct err *why)
-{
-	struct consume *consume = self;
-
-	return liveness_check(&consume->liveness, clock_monotonic_ns(), why);
 }
 
 /* Retry until the record is processed or the daemon stops. */
@@ -57,9 +51,8 @@ static void process(struct consume *consume, struct partition_buffer *buffer,
 {
 	struct err err;
 
-	liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
+	liveness_step("processing a message");
 	while (!message_process(consume, buffer, record, &err)) {
-		liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
 		log_warn("message not processed, trying again", "error=\"%s\"", err.msg);
 		consume->state = CONSUME_STORE_UNAVAILABLE;
 		if (!daemon_wait(RETRY_MS))
@@ -127,7 +120,7 @@ static void step(struct consume *consume)
 	struct partition_buffer *buffer;
 	struct err err;
 
-	liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
+	liveness_step("reading from Kafka");
 	switch (kafka_consumer_poll(&consume->consumer, POLL_MS, &record, &err)) {
 	case KAFKA_TIMEOUT:
 		if (consume->poison.limit)
@@ -192,7 +185,7 @@ static bool ensure_topics(struct consume *consume, struct err *err)
 
 	snprintf(rejected, sizeof(rejected), "%s.rejected", options->topic);
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++) {
-		liveness_turn(&consume->liveness, clock_monotonic_ns(), LOOP_TURN_MS);
+		liveness_step("creating the topics");
 		if (!kafka_topic_ensure(options->brokers, &topics[i], daemon_cancel(), err))
 			return false;
 	}
@@ -271,6 +264,7 @@ bool consume_run(struct consume *consume, const struct consume_options *options,
 	consume->unreadable = UNREADABLE_NONE;
 	hosts_init(&consume->hosts);
 	consume->state = CONSUME_OPENING_STORE;
+	liveness_begin("consumer");
 	if (!open_store(consume))
 		goto out;
 	consume->state = CONSUME_OPENING_TOPIC;
@@ -280,12 +274,13 @@ bool consume_run(struct consume *consume, const struct consume_options *options,
 	done = open_kafka(consume, err);
 	consume->next_flush_ns = clock_monotonic_ns() + options->flush_interval_ns;
 	consume->topic_check_ns = clock_monotonic_ns() + TOPIC_CHECK_MS * NS_PER_MS;
-	liveness_progress(&consume->liveness, clock_monotonic_ns());
+	progress_made(&consume->progress, clock_monotonic_ns());
 	while (done && !daemon_stopping()) {
 		step(consume);
 		check_topics(consume);
 	}
 out:
+	liveness_end(); /* daemon_program.stop_ms bounds the end */
 	finish(consume);
 	return done;
 }

@@ -10,14 +10,14 @@
  * The loop runs on one thread, the consumer thread, and needs no lock; librdkafka's threads
  * prefetch meanwhile. Messages that were read and not flushed are still in Kafka. If a failure
  * leaves in doubt what PostgreSQL has stored, all buffers are dropped, and reading starts again
- * from the offsets in PostgreSQL. HTTP threads read only `state` and `liveness`.
+ * from the offsets in PostgreSQL. HTTP threads read only `state` and `progress`.
  */
 #pragma once
 
 #include "ingester/consume/hosts_internal.h"
-#include "ingester/consume/liveness_internal.h"
 #include "ingester/consume/partition_buffer_internal.h"
 #include "ingester/consume/poison_internal.h"
+#include "ingester/consume/progress_internal.h"
 #include "ingester/consume/reject_internal.h"
 #include "ingester/consume/seek_overrides_internal.h"
 #include "ingester/consume/unreadable_internal.h"
@@ -43,7 +43,7 @@ enum consume_state {
 
 struct consume {
 	_Atomic int state; /* enum consume_state */
-	struct liveness liveness;
+	struct progress progress;
 	/* private */
 	const struct consume_options *options; /* borrowed until consume_run() returns */
 	struct kafka_consumer consumer;
@@ -79,7 +79,3 @@ bool consume_run(struct consume *consume, const struct consume_options *options,
 /* For /ready; `self` is the struct consume. Any thread. False: not ready; the message of `why`
  * (ERR_IO) names what the loop waits for, or says that it stores nothing. */
 bool consume_ready(void *self, struct err *why);
-
-/* For /healthy; `self` is the struct consume. Any thread. False: the loop hangs; the message of
- * `why` (ERR_TIMEOUT) says for how long. */
-bool consume_healthy(void *self, struct err *why);

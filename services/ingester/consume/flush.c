@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "ingester/consume/assignment_internal.h"
 #include "ingester/consume/flush_internal.h"
@@ -179,7 +180,7 @@ bool flush_all(struct consume *consume, struct err *err)
 	uint64_t messages = 0;
 	bool is_rereading;
 
-	liveness_turn(&consume->liveness, clock_monotonic_ns(), STORE_TURN_MS);
+	liveness_step("storing in PostgreSQL");
 	if (!reread_if_reconnected(consume, &is_rereading, err))
 		return false;
 	if (is_rereading)
@@ -207,7 +208,7 @@ bool flush_all(struct consume *consume, struct err *err)
 	}
 	poison_flush_stored(&consume->poison, messages);
 	if (messages)
-		liveness_progress(&consume->liveness, clock_monotonic_ns());
+		progress_made(&consume->progress, clock_monotonic_ns());
 	count_flush(consume, &result, clock_monotonic_ns() - start_ns);
 	if (lost) {
 		log_warn("another ingester stored these partitions, reading them again",
@@ -240,9 +241,9 @@ static void observe(struct consume *consume)
 	for (size_t i = 0; i < consume->buffer_count; i++)
 		samples += consume->buffers[i].samples.samples.len;
 	lag_observe(consume);
-	if (liveness_is_stalled(&consume->liveness, clock_monotonic_ns(), STALL_MS / 2) &&
+	if (progress_is_stalled(&consume->progress, clock_monotonic_ns(), STALL_MS / 2) &&
 	    lag_is_stored(consume))
-		liveness_progress(&consume->liveness, clock_monotonic_ns());
+		progress_made(&consume->progress, clock_monotonic_ns());
 	metric_set(&ingester_connections, (int64_t)consume->store.connections);
 	metric_set(&ingester_buffered_samples, (int64_t)samples);
 	metric_set(&ingester_buffered_bytes, (int64_t)memory_used(consume));

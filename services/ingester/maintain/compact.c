@@ -2,6 +2,7 @@
 #include "ingester/maintain/compact.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "ingester/ingester_limits.h"
 #include "ingester/metrics.h"
@@ -29,6 +30,7 @@ static void *run(void *self)
 	struct compact *compact = self;
 	bool had_tables = false;
 
+	liveness_begin("compaction");
 	while (!daemon_stopping()) {
 		struct err err;
 		bool found = false, good = store_compact(&compact->store, &found, &err);
@@ -44,6 +46,7 @@ static void *run(void *self)
 			(void)daemon_wait(COMPACT_WAIT_MS);
 	}
 	store_compactor_close(&compact->store);
+	liveness_end();
 	return NULL;
 }
 
@@ -58,6 +61,7 @@ bool compact_start(struct compact *compact, const struct compact_options *option
 					      });
 	if (pthread_create(&compact->thread, NULL, run, compact) != 0)
 		return err_set(err, ERR_IO, "cannot start the compaction thread");
+	pthread_setname_np(compact->thread, "compaction");
 	compact->is_running = true;
 	return true;
 }

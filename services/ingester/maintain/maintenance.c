@@ -2,6 +2,7 @@
 #include "ingester/maintain/maintenance.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "ingester/ingester_limits.h"
 #include "ingester/metrics.h"
@@ -65,6 +66,7 @@ static void *run(void *self)
 	struct maintenance *maintenance = self;
 	bool had_tables = false;
 
+	liveness_begin("maintenance");
 	while (!daemon_stopping()) {
 		struct store_maintenance before = maintenance->store;
 		struct err err;
@@ -80,6 +82,7 @@ static void *run(void *self)
 			check_balances(maintenance);
 		(void)daemon_wait(had_tables ? maintenance->pause_ms : RETRY_MS);
 	}
+	liveness_end();
 	return NULL;
 }
 
@@ -100,6 +103,7 @@ bool maintenance_start(struct maintenance *maintenance, const struct maintenance
 					: MAINTENANCE_WAIT_MS;
 	if (pthread_create(&maintenance->thread, NULL, run, maintenance) != 0)
 		return err_set(err, ERR_IO, "cannot start the maintenance thread");
+	pthread_setname_np(maintenance->thread, "maintenance");
 	maintenance->is_running = true;
 	return true;
 }

@@ -2,6 +2,7 @@
 #include "symbolizer/build/worker_pool.h"
 
 #include "base/clock.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "sandbox/sandbox.h"
 #include "server/metrics/metrics.h"
@@ -368,6 +369,7 @@ static void *worker_thread_main(void *self)
 		 number);
 	if (mkdir(thread.directory, 0750) && errno != EEXIST)
 		log_error("working directory not created", "directory=%s", thread.directory);
+	liveness_begin("build");
 	while (!queue_is_closed(&pool->queue) || queue_len(&pool->queue)) {
 		if (!queue_pop(&pool->queue, &item, POP_MS))
 			continue;
@@ -376,6 +378,7 @@ static void *worker_thread_main(void *self)
 		free(item);
 	}
 	sandbox_stop(&thread.fetcher, SANDBOX_RESPONDED);
+	liveness_end();
 	return NULL;
 }
 
@@ -395,6 +398,7 @@ bool worker_pool_start(struct worker_pool *pool, const struct worker_pool_option
 			worker_pool_stop(pool);
 			return false;
 		}
+		pthread_setname_np(pool->threads[pool->thread_count], "build");
 	}
 	return true;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/heap.h"
+#include "base/liveness.h"
 #include "base/log.h"
 #include "base/vec.h"
 #include "client/host_lookup.h"
@@ -349,6 +350,7 @@ static void *publisher_main(void *self)
 	struct shared_cache *cache = self;
 	void *item;
 
+	liveness_begin("publisher");
 	while (!queue_is_closed(&cache->queue)) {
 		if (!queue_pop(&cache->queue, &item, POP_MS))
 			continue;
@@ -356,6 +358,7 @@ static void *publisher_main(void *self)
 		send_publication(cache, item);
 		publication_free(cache, item);
 	}
+	liveness_end();
 	return NULL;
 }
 
@@ -379,8 +382,10 @@ bool shared_cache_open(struct shared_cache *cache, const char *address, struct e
 	queue_init(&cache->queue, REDIS_PUBLISH_MAX);
 	errno = pthread_create(&cache->thread, NULL, publisher_main, cache);
 	cache->is_on = !errno;
-	if (cache->is_on)
+	if (cache->is_on) {
+		pthread_setname_np(cache->thread, "publisher");
 		return true;
+	}
 	err_errno(err, "start a thread");
 	queue_done(&cache->queue);
 	redis_close(&cache->redis);

@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "client/host_lookup.h"
+#include "client/postgres.h"
 #include "client/redis.h"
 #include "support/test.h"
 
@@ -158,5 +159,37 @@ static void redis_does_not_wait_for_a_silent_name_server(void **state)
 	let_the_server_respond(1);
 }
 
+static void postgresql_does_not_wait_for_a_silent_name_server(void **state)
+{
+	struct postgres_options options = { .conninfo = "host=postgres.test,/nowhere",
+					    .application = "test",
+					    .deadline_ms = 20 };
+	struct postgres pg;
+	struct err err;
+
+	(void)state;
+	assert_false(postgres_open(&pg, &options, &err));
+	assert_int_equal(answered, 0); /* the lookup still waits */
+	assert_int_equal(err.code, ERR_IO);
+	assert_string_equal(err.msg, "PostgreSQL: connect: postgres.test was not resolved");
+	let_the_server_respond(1);
+
+	assert_int_equal(setenv("PGHOST", "default.test", 1), 0);
+	options.conninfo = "dbname=x";
+	assert_false(postgres_open(&pg, &options, &err));
+	assert_string_equal(err.msg, "PostgreSQL: connect: default.test was not resolved");
+	let_the_server_respond(1);
+	unsetenv("PGHOST");
+
+	responds = true; /* the name does not exist */
+	options.conninfo = "host=postgres.test";
+	assert_false(postgres_open(&pg, &options, &err));
+	assert_non_null(strstr(err.msg, "PostgreSQL: connect: "));
+	assert_null(strstr(err.msg, "was not resolved"));
+	let_the_server_respond(1);
+}
+
 RUN_TESTS(TEST(a_numeric_address_needs_no_name_server), TEST(an_unknown_name_is_an_error),
-	  TEST(redis_does_not_wait_for_a_silent_name_server), TEST(lookups_that_wait_are_bounded))
+	  TEST(redis_does_not_wait_for_a_silent_name_server),
+	  TEST(postgresql_does_not_wait_for_a_silent_name_server),
+	  TEST(lookups_that_wait_are_bounded))

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/http_body_internal.h"
+#include "server/http/http_metrics_internal.h"
 #include "server/limits.h"
 #include "support/test.h"
 
+#include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { PIECE = 1 << 20, BODIES = HTTP_BODIES_MAX / PIECE };
+enum { THREADS = 4, ROUNDS = 2000 };
 
 static str piece_of(size_t len)
 {
@@ -54,4 +58,60 @@ static void all_bodies_together_are_bounded(void **state)
 	http_body_free(&more);
 }
 
-RUN_TESTS(TEST(pieces_become_one_body), TEST(all_bodies_together_are_bounded))
+static void *add_and_free(void *self)
+{
+	static const char bytes[HTTP_BODY_SMALL + 1];
+	pthread_barrier_t *round = self;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		struct http_body body = { 0 };
+
+		if (!http_body_add(&body, (str){ bytes, sizeof(bytes) }))
+			abort();
+		pthread_barrier_wait(round); /* all are freed at once */
+		http_body_free(&body);
+		pthread_barrier_wait(round); /* all bodies are freed */
+		pthread_barrier_wait(round); /* the gauge was read */
+	}
+	return NULL;
+}
+
+static bool shows(const char *line)
+{
+	AUTO_ARENA arena = { 0 };
+	struct buf out = { .arena = &arena };
+
+	metrics_write(&out);
+	return str_find(buf_bytes(&out), str_from(line)) != SIZE_MAX;
+}
+
+static void the_gauge_is_exact_whatever_the_order_of_the_threads(void **state)
+{
+	pthread_t threads[THREADS];
+	pthread_barrier_t round;
+	struct http_body body = { 0 };
+	int wrong = 0;
+
+	(void)state;
+	mallopt(M_MMAP_THRESHOLD, PIECE); /* so that free() takes no time */
+	metrics_register(http_metrics);
+	assert_true(http_body_add(&body, piece_of(PIECE)));
+	assert_true(shows("\ndecima_http_bodies_bytes 1048576\n"));
+	http_body_free(&body);
+	assert_int_equal(pthread_barrier_init(&round, NULL, THREADS + 1), 0);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, add_and_free, &round), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_barrier_wait(&round);
+		pthread_barrier_wait(&round);
+		wrong += !shows("\ndecima_http_bodies_bytes 0\n");
+		pthread_barrier_wait(&round);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&round);
+	assert_int_equal(wrong, 0);
+}
+
+RUN_TESTS(TEST(pieces_become_one_body), TEST(all_bodies_together_are_bounded),
+	  TEST(the_gauge_is_exact_whatever_the_order_of_the_threads))
