@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf/debug_extract.h"
 
+#include "elf/debug_rank.h"
+#include "elf/go_sections.h"
+
 #include <elf.h>
 #include <errno.h>
 
@@ -51,6 +54,7 @@ struct plan {
 	int fd;
 	char *file, *segment_table, *section_table;
 	size_t segment_count;
+	bool needs_go;    /* names come from Go's table */
 	uint64_t *places; /* offset of each section in the virtual file; 0: left out */
 	struct debug_extract extract;
 	size_t piece_cap;
@@ -85,8 +89,9 @@ static bool read_whole(int fd, uint64_t offset, char *to, size_t len, struct err
 	return true;
 }
 
-static bool is_kept(const struct elf_sections *sections, size_t index)
+static bool is_kept(const struct plan *plan, size_t index)
 {
+	const struct elf_sections *sections = plan->sections;
 	const struct elf_section *section = &sections->items[index];
 
 	if (!elf_section_has_bytes(section))
@@ -100,7 +105,7 @@ static bool is_kept(const struct elf_sections *sections, size_t index)
 	for (size_t i = 0; i < ARRAY_LEN(kept_prefixes); i++)
 		if (str_starts_with(section->name, str_from(kept_prefixes[i])))
 			return true;
-	return false;
+	return plan->needs_go && go_sections_need(sections, section);
 }
 
 static void add_piece(struct plan *plan, uint64_t size, uint64_t offset, const char *memory)
@@ -161,7 +166,7 @@ static bool place_sections(struct plan *plan, struct err *err)
 	for (size_t i = 1; i < sections->len; i++) {
 		const struct elf_section *section = &sections->items[i];
 		char *header = plan->section_table + i * layout->section;
-		bool stays = is_kept(sections, i);
+		bool stays = is_kept(plan, i);
 		uint32_t nothing = SHT_NOBITS;
 
 		if (stays)
@@ -248,6 +253,7 @@ bool debug_extract_plan(struct debug_extract *ret_extract, int fd,
 		return err_set(err, ERR_INVALID, "the ELF file has no sections");
 	if (sections->items[0].type != SHT_NULL) /* index 0 means "no section" */
 		return err_set(err, ERR_INVALID, "the first section is not empty");
+	plan.needs_go = debug_contents_of(fd, sections).rank == DEBUG_GO;
 	plan.places = arena_array(arena, uint64_t, sections->len);
 	plan.extract.pieces = arena_array(arena, struct debug_piece, 2 * sections->len + 4);
 	if (!read_headers(&plan, err))

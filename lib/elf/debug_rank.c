@@ -3,6 +3,7 @@
 
 #include "base/reader.h"
 #include "elf/elf_compression.h"
+#include "elf/go_sections.h"
 
 #include <elf.h>
 
@@ -93,7 +94,7 @@ struct debug_contents debug_contents_of(int fd, const struct elf_sections *secti
 	if (has_units(fd, sections) &&
 	    (has(sections, ".debug_abbrev") || has(sections, ".zdebug_abbrev")))
 		contents.rank = DEBUG_DWARF;
-	else if (has(sections, ".gopclntab") || has(sections, ".data.rel.ro.gopclntab"))
+	else if (go_sections_are_complete(sections))
 		contents.rank = DEBUG_GO;
 	else if (has(sections, ".symtab"))
 		contents.rank = DEBUG_SYMTAB;
