@@ -84,6 +84,30 @@ def ours(check, table, addresses):
             for lines in lines_of(check, table, addresses)]
 
 
+def symbols_of(path):
+    """(address, size, name) of the functions in readelf's list; .symtab twice does not matter."""
+    for line in run("readelf", "-sW", path).splitlines():
+        cells = line.split()
+        if len(cells) >= 8 and cells[3] in ("FUNC", "IFUNC") and cells[6].isdigit():
+            yield int(cells[1], 16), int(cells[2], 0), cells[7].partition("@")[0]
+
+
+def aliases_of(path):
+    """{name: one name for all names of its address}. llvm-symbolizer takes the last one in the
+    table, which has no order; we take the public one. A name of several functions is not listed."""
+    names, addresses = {}, {}
+    for address, _, name in symbols_of(path):
+        name = frame(name, "", 0)[0]
+        names.setdefault(address, set()).add(name)
+        addresses.setdefault(name, set()).add(address)
+    return {name: min(names[min(found)]) for name, found in addresses.items() if len(found) == 1}
+
+
+def with_one_name(results, aliases):
+    return [tuple((aliases.get(name, name), *rest) for name, *rest in frames)
+            for frames in results]
+
+
 def draw(path, count, seed):
     """Random addresses inside functions: each byte that a symbol covers is equally likely."""
     sections = [CODE.match(line) for line in run("readelf", "-SW", path).splitlines()]
@@ -128,9 +152,10 @@ class Comparison:
 
 
 def compare(check, path, table, addresses):
-    made = Comparison(str(path))
-    results = zip(addresses, ours(check, table, addresses), llvm(path, addresses),
-                    elfutils(path, addresses), strict=True)
+    made, aliases = Comparison(str(path)), aliases_of(path)
+    results = zip(addresses, *(with_one_name(found, aliases) for found in (
+        ours(check, table, addresses), llvm(path, addresses), elfutils(path, addresses))),
+        strict=True)
     for address, our_result, first, second in results:
         made.count += 1
         made.inlined += len(our_result) > 1

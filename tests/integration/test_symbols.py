@@ -471,6 +471,79 @@ def test_functions_of_c_have_no_scope(compiler, tmp_path):
     assert {line[4] for line in found} == {""}
 
 
+def test_an_exported_function_has_its_public_name(tmp_path):
+    """As recvmsg of libc, whose definition is __libc_recvmsg; the library's own calls are of a
+    third name."""
+    source, path = tmp_path / "lib.c", tmp_path / "lib.so"
+    source.write_text("""\
+int __lib_work(int x)
+{
+	return x * 3;
+}
+extern __typeof(__lib_work) work __attribute__((weak, alias("__lib_work")));
+extern __typeof(__lib_work) __GI___lib_work
+	__attribute__((visibility("hidden"), alias("__lib_work")));
+__attribute__((visibility("hidden"))) int inner_work(int x) __asm__("__GI_inner_work");
+int inner_work(int x)
+{
+	return x * 5;
+}
+extern __typeof(inner_work) inner __attribute__((visibility("hidden"), alias("__GI_inner_work")));
+""")
+    oracles.run("gcc", *PLAIN, "-g", "-shared", "-fPIC", source, "-o", path)
+    names = {lines[0][0] for lines in oracles.lines_of(CHECK, table_of(path, tmp_path),
+                                                       code_of(path)) if lines}
+    assert {"work", "inner"} <= names
+    assert not names & {"__lib_work", "__GI___lib_work", "__GI_inner_work"}
+    oracles.run("strip", "-g", path)
+    names = {lines[0][0] for lines in oracles.lines_of(CHECK, table_of(path, tmp_path),
+                                                       code_of(path)) if lines}
+    assert {"work", "inner"} <= names
+    assert not names & {"__lib_work", "__GI___lib_work", "__GI_inner_work"}
+
+
+def test_the_parts_of_a_coroutine_have_names_of_their_own(tmp_path):
+    """clang gives them one name in DWARF; gcc gives them names of their own."""
+    source, path = tmp_path / "coroutine.cc", tmp_path / "coroutine"
+    source.write_text("""\
+#include <coroutine>
+struct task {
+	struct promise_type {
+		task get_return_object()
+		{
+			return { std::coroutine_handle<promise_type>::from_promise(*this) };
+		}
+		std::suspend_always initial_suspend() { return {}; }
+		std::suspend_always final_suspend() noexcept { return {}; }
+		void return_void() {}
+		void unhandled_exception() {}
+	};
+	std::coroutine_handle<promise_type> handle;
+};
+volatile int sink;
+task count(int n)
+{
+	for (int i = 0; i < n; i++) {
+		sink = sink + i;
+		co_await std::suspend_always{};
+	}
+}
+task (*volatile start)(int) = count;
+int main()
+{
+	task made = start(9);
+	while (!made.handle.done())
+		made.handle.resume();
+	made.handle.destroy();
+}
+""")
+    oracles.run("clang++-14", "-std=c++20", "-stdlib=libstdc++", "-D__cpp_impl_coroutine=1", "-O1",
+                "-g", source, "-o", path)
+    names = {lines[-1][0] for lines in oracles.lines_of(CHECK, table_of(path, tmp_path),
+                                                        code_of(path)) if lines}
+    assert {"_Z5counti", "_Z5counti.resume", "_Z5counti.destroy"} <= names
+
+
 def test_an_object_file_before_linking_is_rejected(tmp_path):
     path = tmp_path / "inlined.o"
     oracles.run("gcc", *PLAIN, "-g", "-c", PROGRAMS / "inlined.c", "-o", path)
