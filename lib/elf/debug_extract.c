@@ -2,6 +2,7 @@
 #include "elf/debug_extract.h"
 
 #include "elf/debug_rank.h"
+#include "elf/elf_symbols.h"
 #include "elf/go_sections.h"
 
 #include <elf.h>
@@ -55,6 +56,7 @@ struct plan {
 	char *file, *segment_table, *section_table;
 	size_t segment_count;
 	bool needs_go;    /* names come from Go's table */
+	bool needs_code;  /* it has functions without a size, whose end the code says */
 	uint64_t *places; /* offset of each section in the virtual file; 0: left out */
 	struct debug_extract extract;
 	size_t piece_cap;
@@ -105,6 +107,8 @@ static bool is_kept(const struct plan *plan, size_t index)
 	for (size_t i = 0; i < ARRAY_LEN(kept_prefixes); i++)
 		if (str_starts_with(section->name, str_from(kept_prefixes[i])))
 			return true;
+	if (plan->needs_code && (section->flags & SHF_EXECINSTR))
+		return true;
 	return plan->needs_go && go_sections_need(sections, section);
 }
 
@@ -155,6 +159,30 @@ static bool read_headers(struct plan *plan, struct err *err)
 	return read_whole(plan->fd, offset, plan->segment_table, count * layout->segment, err) &&
 	       read_whole(plan->fd, plan->sections->table_offset, plan->section_table,
 			  plan->sections->len * layout->section, err);
+}
+
+/* What the rank of the file says about the sections that names need. */
+static bool find_needs(struct plan *plan, struct err *err)
+{
+	const struct elf_sections *sections = plan->sections;
+	enum debug_rank rank = debug_contents_of(plan->fd, sections).rank;
+	elf_symbols symbols;
+	uint64_t code = 0;
+
+	plan->needs_go = rank == DEBUG_GO;
+	if (rank != DEBUG_DYNSYM)
+		return true;
+	for (size_t i = 0; i < sections->len; i++)
+		if ((sections->items[i].flags & SHF_EXECINSTR) &&
+		    elf_section_has_bytes(&sections->items[i]))
+			code += sections->items[i].size;
+	if (code > SYMBOL_REACH_CODE_MAX)
+		return true;
+	if (!elf_symbols_read(plan->fd, sections, plan->arena, &symbols, err))
+		return false;
+	for (size_t i = 0; i < symbols.len; i++)
+		plan->needs_code |= symbols.items[i].end_is_guess;
+	return true;
 }
 
 static bool place_sections(struct plan *plan, struct err *err)
@@ -253,10 +281,9 @@ bool debug_extract_plan(struct debug_extract *ret_extract, int fd,
 		return err_set(err, ERR_INVALID, "the ELF file has no sections");
 	if (sections->items[0].type != SHT_NULL) /* index 0 means "no section" */
 		return err_set(err, ERR_INVALID, "the first section is not empty");
-	plan.needs_go = debug_contents_of(fd, sections).rank == DEBUG_GO;
 	plan.places = arena_array(arena, uint64_t, sections->len);
 	plan.extract.pieces = arena_array(arena, struct debug_piece, 2 * sections->len + 4);
-	if (!read_headers(&plan, err))
+	if (!read_headers(&plan, err) || !find_needs(&plan, err))
 		return false;
 	add_piece(&plan, layout->file, 0, plan.file);
 	word_set(&plan, plan.file + layout->segments_offset,

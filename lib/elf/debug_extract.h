@@ -4,7 +4,8 @@
  *
  * It keeps DWARF, the symbol tables, .plt and its relocations, notes, .comment, the links to other
  * debug files, and Go's .gopclntab; of a Go program without DWARF also the data without which that
- * table has no addresses and no inlined calls (go_sections.h). The other sections keep their
+ * table has no addresses and no inlined calls (go_sections.h). If .dynsym is the only
+ * symbol table and has functions without a size, the code is kept. The other sections keep their
  * headers, without contents (SHT_NOBITS), so that section indices and addresses stay valid. Program
  * headers stay too; a segment whose contents are left out gets file size 0.
  *

@@ -70,11 +70,19 @@ static bool has_units(int fd, const struct elf_sections *sections)
 	return unit_is_plausible(bytes, info->size);
 }
 
-/* All sections with code must have contents: a debug file may keep only the stubs of .plt. */
+/* All sections with code must have contents: a debug file may keep only the stubs of .plt. The
+ * extract of a library whose symbols have no sizes has its code, but not the other sections. */
 static bool has_code(const struct elf_sections *sections)
 {
+	static const str others[] = { STR(".dynamic"), STR(".rodata"), STR(".eh_frame") };
 	bool found = false;
 
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		const struct elf_section *section = elf_sections_find(sections, others[i]);
+
+		if (section && section->type == SHT_NOBITS)
+			return false;
+	}
 	for (size_t i = 0; i < sections->len; i++) {
 		const struct elf_section *section = &sections->items[i];
 

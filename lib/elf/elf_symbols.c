@@ -85,6 +85,7 @@ static bool symbol_parse(str bytes, str names, const struct elf_sections *sectio
 	if (is_marker(candidate.symbol.name) || start < section->address || start >= section_end)
 		return false;
 	candidate.section_end = section_end;
+	candidate.symbol.end_is_guess = !size;
 	candidate.symbol.end = size && size < section_end - start ? start + size
 			       : size                             ? section_end
 								  : 0;
@@ -167,6 +168,8 @@ static bool table_read(int fd, const struct elf_sections *sections, const struct
 	if (count)
 		qsort(candidates, count, sizeof(*candidates), candidate_compare);
 	*ret_symbols = select(candidates, count, arena);
+	for (size_t i = 0; table->type == SHT_SYMTAB && i < ret_symbols->len; i++)
+		ret_symbols->items[i].end_is_guess = false;
 	return true;
 }
 

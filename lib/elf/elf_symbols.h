@@ -19,6 +19,8 @@ struct elf_symbol {
 	str name;
 	str file;       /* source file of a local symbol, without a directory; empty: unknown */
 	bool is_public; /* a function that is global or weak */
+	/* It has no size, and .dynsym does not have all functions: others may lie before `end`. */
+	bool end_is_guess;
 };
 
 typedef VEC(struct elf_symbol) elf_symbols;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbol tables, compared with other tools at the same addresses and with the source."""
+import bisect
 import os
 import re
 import shutil
@@ -469,6 +470,43 @@ def test_functions_of_c_have_no_scope(compiler, tmp_path):
             for line in lines]
     assert "innermost" in {line[0] for line in found}
     assert {line[4] for line in found} == {""}
+
+
+MUSL = Path("/usr/lib/x86_64-linux-musl/libc.a")
+
+
+def test_functions_without_a_size_end_where_their_code_does(tmp_path, figure):
+    """musl's functions in assembly have no size, and .dynsym lacks the hidden ones, such as
+    __clone, the root of every thread. The truth is .symtab, which has all of them."""
+    whole, bare, cut = tmp_path / "whole.so", tmp_path / "bare.so", tmp_path / "extract"
+    oracles.run("ld", "-shared", "--whole-archive", MUSL, "-o", whole)
+    oracles.run("strip", "-o", bare, whole)
+    oracles.run(EXTRACT, bare, cut)
+    symbols = sorted((address, size, name) for address, size, name in oracles.symbols_of(whole))
+    aliases = {}
+    for address, _, name in symbols:
+        aliases.setdefault(address, set()).add(name)
+    starts = sorted(aliases)
+    sizes = {address: size for address, size, _ in symbols}
+    exported = {address for address, size, _ in oracles.symbols_of(bare) if size == 0}
+    addresses = code_of(whole)
+    found = oracles.lines_of(CHECK, table_of(cut, tmp_path), addresses)
+    named = wrong = covered = 0
+    for address, lines in zip(addresses, found):
+        at = bisect.bisect_right(starts, address) - 1
+        truth = starts[at] if at >= 0 else 0
+        if sizes.get(truth, 0):
+            continue
+        covered += truth in exported
+        named += truth in exported and bool(lines)
+        wrong += bool(lines) and lines[0][0] not in aliases.get(truth, ())
+    hidden = starts[[n for n, a in enumerate(starts) if "__clone" in aliases[a]][0]]
+    assert hidden not in exported
+    figure(f"{len(exported)} exported functions without a size, {covered} bytes: {named} with a "
+           f"name; wrong in all code without a size: {wrong}")
+    assert len(exported) > 20
+    assert wrong == 0
+    assert named > 0.8 * covered
 
 
 def test_an_exported_function_has_its_public_name(tmp_path):
