@@ -317,11 +317,24 @@ static struct scope entry_walk(struct dwarf_walk *walk, const struct dwarf_unit 
 	return function_add(walk, unit, lines, &entry, scope);
 }
 
+/*
+ * True for a skeleton whose functions are in a file that is not available. Its lines are those of
+ * inlined calls, too: with the name of an ELF symbol they would say that the symbol's function is
+ * in the file of what was inlined into it. A skeleton of clang can have functions.
+ */
+static bool is_bare(const struct dwarf_unit *unit)
+{
+	struct reader r = reader_of(str_skip(unit->file->sections[DWARF_INFO], unit->entries));
+	const struct dwarf_abbrev *root = dwarf_abbrevs_find(unit->abbrevs, reader_varint(&r));
+
+	return unit->is_skeleton && !(root && root->has_children);
+}
+
 /* The tree is stored in preorder: the children of an entry follow it, then a 0. */
 static bool unit_walk(struct dwarf_walk *walk, const struct dwarf_unit *unit, struct err *err)
 {
 	str bytes = str_skip(unit->file->sections[DWARF_INFO], unit->entries);
-	struct dwarf_lines *lines = lines_of(walk, unit);
+	struct dwarf_lines *lines = is_bare(unit) ? NULL : lines_of(walk, unit);
 	struct scope scope = { 0 };
 
 	bytes.len = unit->end - unit->entries;
