@@ -38,7 +38,7 @@ PURE = {
     "lib/dwarf": """dwarf_abbrev dwarf_contexts dwarf_entry dwarf_expression dwarf_file
         dwarf_inflate dwarf_package dwarf_pointer dwarf_ranges dwarf_value""",
     "lib/elf": """build_id debug_extract debug_link debug_rank elf_code elf_compression
-        elf_file elf_header elf_sections elf_symbols htlhash mini_debug""",
+        elf_file elf_header elf_sections elf_symbols go_sections htlhash mini_debug""",
     "lib/profile": "labels matcher profile_type quoted regex_hint sample_set selector",
     "lib/server/config": "conf",
     "lib/server/http": "http_body http_metrics url",
@@ -52,10 +52,10 @@ PURE = {
     "lib/store/read": "query_needs step_sums",
     "lib/store/scan": "scan_plan store_stats",
     "lib/store/write": "batch_hashes fence_groups raw_row received_set seen_ids transit",
-    "lib/symbols": """demangle dwarf_functions dwarf_lines elf_plt go_functions go_table
-        symbol_build symbol_model symbol_spans symbol_table symbol_writer""",
+    "lib/symbols": """demangle dwarf_functions dwarf_lines elf_plt go_functions go_module go_table
+        symbol_build symbol_model symbol_reach symbol_spans symbol_table symbol_writer x86_instruction""",
     "lib/unwind": """unwind_build unwind_cfi unwind_file unwind_fixed unwind_follow unwind_go
-        unwind_program unwind_ranges unwind_rows unwind_state unwind_writer x86_instruction""",
+        unwind_program unwind_ranges unwind_rows unwind_state unwind_writer""",
     "lib/wire": """otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_labels otlp_reader
         otlp_stacks otlp_value otlp_writer pprof protobuf status symbolize""",
     "services/agent/capture": """brief_processes collect deferred_samples loss_counters

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf/debug_extract.h"
 
+#include "elf/debug_rank.h"
+#include "elf/elf_symbols.h"
+#include "elf/go_sections.h"
+
 #include <elf.h>
 #include <errno.h>
 
@@ -51,6 +55,8 @@ struct plan {
 	int fd;
 	char *file, *segment_table, *section_table;
 	size_t segment_count;
+	bool needs_go;    /* names come from Go's table */
+	bool needs_code;  /* it has functions without a size, whose end the code says */
 	uint64_t *places; /* offset of each section in the virtual file; 0: left out */
 	struct debug_extract extract;
 	size_t piece_cap;
@@ -85,8 +91,9 @@ static bool read_whole(int fd, uint64_t offset, char *to, size_t len, struct err
 	return true;
 }
 
-static bool is_kept(const struct elf_sections *sections, size_t index)
+static bool is_kept(const struct plan *plan, size_t index)
 {
+	const struct elf_sections *sections = plan->sections;
 	const struct elf_section *section = &sections->items[index];
 
 	if (!elf_section_has_bytes(section))
@@ -100,7 +107,9 @@ static bool is_kept(const struct elf_sections *sections, size_t index)
 	for (size_t i = 0; i < ARRAY_LEN(kept_prefixes); i++)
 		if (str_starts_with(section->name, str_from(kept_prefixes[i])))
 			return true;
-	return false;
+	if (plan->needs_code && (section->flags & SHF_EXECINSTR))
+		return true;
+	return plan->needs_go && go_sections_need(sections, section);
 }
 
 static void add_piece(struct plan *plan, uint64_t size, uint64_t offset, const char *memory)
@@ -152,6 +161,30 @@ static bool read_headers(struct plan *plan, struct err *err)
 			  plan->sections->len * layout->section, err);
 }
 
+/* What the rank of the file says about the sections that names need. */
+static bool find_needs(struct plan *plan, struct err *err)
+{
+	const struct elf_sections *sections = plan->sections;
+	enum debug_rank rank = debug_contents_of(plan->fd, sections).rank;
+	elf_symbols symbols;
+	uint64_t code = 0;
+
+	plan->needs_go = rank == DEBUG_GO;
+	if (rank != DEBUG_DYNSYM)
+		return true;
+	for (size_t i = 0; i < sections->len; i++)
+		if ((sections->items[i].flags & SHF_EXECINSTR) &&
+		    elf_section_has_bytes(&sections->items[i]))
+			code += sections->items[i].size;
+	if (code > SYMBOL_REACH_CODE_MAX)
+		return true;
+	if (!elf_symbols_read(plan->fd, sections, plan->arena, &symbols, err))
+		return false;
+	for (size_t i = 0; i < symbols.len; i++)
+		plan->needs_code |= symbols.items[i].end_is_guess;
+	return true;
+}
+
 static bool place_sections(struct plan *plan, struct err *err)
 {
 	const struct elf_sections *sections = plan->sections;
@@ -161,7 +194,7 @@ static bool place_sections(struct plan *plan, struct err *err)
 	for (size_t i = 1; i < sections->len; i++) {
 		const struct elf_section *section = &sections->items[i];
 		char *header = plan->section_table + i * layout->section;
-		bool stays = is_kept(sections, i);
+		bool stays = is_kept(plan, i);
 		uint32_t nothing = SHT_NOBITS;
 
 		if (stays)
@@ -250,7 +283,7 @@ bool debug_extract_plan(struct debug_extract *ret_extract, int fd,
 		return err_set(err, ERR_INVALID, "the first section is not empty");
 	plan.places = arena_array(arena, uint64_t, sections->len);
 	plan.extract.pieces = arena_array(arena, struct debug_piece, 2 * sections->len + 4);
-	if (!read_headers(&plan, err))
+	if (!read_headers(&plan, err) || !find_needs(&plan, err))
 		return false;
 	add_piece(&plan, layout->file, 0, plan.file);
 	word_set(&plan, plan.file + layout->segments_offset,

@@ -2,10 +2,12 @@
 /*
  * debug_extract - a virtual ELF file with only the parts of a given file that symbolization needs.
  *
- * It keeps DWARF, the symbol tables, Go's .gopclntab, .plt and its relocations, notes, .comment and
- * the links to other debug files. The other sections keep their headers, without contents
- * (SHT_NOBITS), so that section indices and addresses stay valid. Program headers stay too; a
- * segment whose contents are left out gets file size 0.
+ * It keeps DWARF, the symbol tables, .plt and its relocations, notes, .comment, the links to other
+ * debug files, and Go's .gopclntab; of a Go program without DWARF also the data without which that
+ * table has no addresses and no inlined calls (go_sections.h). If .dynsym is the only
+ * symbol table and has functions without a size, the code is kept. The other sections keep their
+ * headers, without contents (SHT_NOBITS), so that section indices and addresses stay valid. Program
+ * headers stay too; a segment whose contents are left out gets file size 0.
  *
  * The virtual file is never written to disk. It is a list of pieces: ranges of the given file and
  * new headers in memory. It can be read from any offset, and its memory is that of the headers. The

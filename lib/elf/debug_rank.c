@@ -3,6 +3,7 @@
 
 #include "base/reader.h"
 #include "elf/elf_compression.h"
+#include "elf/go_sections.h"
 
 #include <elf.h>
 
@@ -69,11 +70,19 @@ static bool has_units(int fd, const struct elf_sections *sections)
 	return unit_is_plausible(bytes, info->size);
 }
 
-/* All sections with code must have contents: a debug file may keep only the stubs of .plt. */
+/* All sections with code must have contents: a debug file may keep only the stubs of .plt. The
+ * extract of a library whose symbols have no sizes has its code, but not the other sections. */
 static bool has_code(const struct elf_sections *sections)
 {
+	static const str others[] = { STR(".dynamic"), STR(".rodata"), STR(".eh_frame") };
 	bool found = false;
 
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		const struct elf_section *section = elf_sections_find(sections, others[i]);
+
+		if (section && section->type == SHT_NOBITS)
+			return false;
+	}
 	for (size_t i = 0; i < sections->len; i++) {
 		const struct elf_section *section = &sections->items[i];
 
@@ -93,7 +102,7 @@ struct debug_contents debug_contents_of(int fd, const struct elf_sections *secti
 	if (has_units(fd, sections) &&
 	    (has(sections, ".debug_abbrev") || has(sections, ".zdebug_abbrev")))
 		contents.rank = DEBUG_DWARF;
-	else if (has(sections, ".gopclntab") || has(sections, ".data.rel.ro.gopclntab"))
+	else if (go_sections_are_complete(sections))
 		contents.rank = DEBUG_GO;
 	else if (has(sections, ".symtab"))
 		contents.rank = DEBUG_SYMTAB;

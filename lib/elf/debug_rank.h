@@ -14,7 +14,7 @@ enum debug_rank {
 	DEBUG_DYNSYM, /* names of exported functions */
 	DEBUG_MINI,   /* .gnu_debugdata: names of functions, compressed */
 	DEBUG_SYMTAB, /* .symtab: names of functions */
-	DEBUG_GO,     /* .gopclntab: functions, files, lines */
+	DEBUG_GO,     /* .gopclntab and the data that it needs: as DWARF */
 	DEBUG_DWARF,  /* functions, files, lines, inlined functions */
 	DEBUG_RANK_COUNT
 };

@@ -60,6 +60,7 @@ bool elf_sections_read(int fd, struct arena *arena, struct elf_sections *ret_sec
 
 	struct elf_sections sections = { .len = (size_t)header.section_count,
 					 .type = header.type,
+					 .machine = header.machine,
 					 .is_wide = header.is_wide,
 					 .table_offset = header.sections_offset,
 					 .names_index = header.names_index };

@@ -23,6 +23,7 @@ struct elf_sections {
 	struct elf_section *items; /* in the arena */
 	size_t len;
 	uint16_t type;         /* ET_* */
+	uint16_t machine;      /* EM_* */
 	bool is_wide;          /* a 64-bit file */
 	uint64_t table_offset; /* file offset of the section headers */
 	uint64_t names_index;  /* index of the section with the names of sections */

@@ -33,8 +33,8 @@ static size_t rank_of(unsigned char type, unsigned char binding, bool has_size, 
 	while (underscores < len && underscores < 15 && name.ptr[underscores] == '_')
 		underscores++;
 	return (size_t)(type == STT_NOTYPE) << 20 | (size_t)!has_size << 19 |
-	       (size_t)(binding == STB_LOCAL) << 18 | (size_t)(binding == STB_WEAK) << 17 |
-	       underscores << 8 | len;
+	       (size_t)(binding == STB_LOCAL) << 18 | (size_t)elf_symbol_is_internal(name) << 17 |
+	       underscores << 9 | (size_t)(binding == STB_WEAK) << 8 | len;
 }
 
 static bool is_code(const struct elf_section *section)
@@ -79,11 +79,13 @@ static bool symbol_parse(str bytes, str names, const struct elf_sections *sectio
 	if (__builtin_add_overflow(section->address, section->size, &section_end))
 		return false;
 	candidate.symbol.name = name_at(names, name);
+	candidate.symbol.is_public = binding != STB_LOCAL && type == STT_FUNC;
 	if (binding == STB_LOCAL)
 		candidate.symbol.file = *file;
 	if (is_marker(candidate.symbol.name) || start < section->address || start >= section_end)
 		return false;
 	candidate.section_end = section_end;
+	candidate.symbol.end_is_guess = !size;
 	candidate.symbol.end = size && size < section_end - start ? start + size
 			       : size                             ? section_end
 								  : 0;
@@ -166,6 +168,8 @@ static bool table_read(int fd, const struct elf_sections *sections, const struct
 	if (count)
 		qsort(candidates, count, sizeof(*candidates), candidate_compare);
 	*ret_symbols = select(candidates, count, arena);
+	for (size_t i = 0; table->type == SHT_SYMTAB && i < ret_symbols->len; i++)
+		ret_symbols->items[i].end_is_guess = false;
 	return true;
 }
 

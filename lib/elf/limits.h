@@ -48,6 +48,10 @@
 	      NO_SYMBOL_TABLE)                                                                     \
 	LIMIT(GO_VALUES_MAX, 1 << 20, COUNT, "changes of the line or the file in one Go function", \
 	      "the remainder of the function has no lines")                                        \
+	LIMIT(SYMBOL_REACH_CODE_MAX, 4 << 20, BYTES,                                               \
+	      "code that is uploaded and read to find where functions of `.dynsym` without a "     \
+	      "size end",                                                                          \
+	      "it is not uploaded, these functions have no names")                                 \
 	LIMIT(MINI_DEBUG_MAX, 256 << 20, BYTES, "`.gnu_debugdata`, compressed or decompressed",    \
 	      NO_SYMBOL_TABLE)                                                                     \
 	LIMIT(DWARF_ATTRIBUTES_MAX, 1024, COUNT, "attributes of a DWARF abbreviation",             \

@@ -120,11 +120,55 @@ static str qualified_of(struct dwarf_walk *walk, const struct function_attribute
 	return buf_bytes(out);
 }
 
+/* A part of a coroutine, which has the name of the coroutine in DWARF: "_Z3runv.resume". */
+static bool is_coroutine_part(str symbol, str name)
+{
+	static const str parts[] = { STR(".resume"), STR(".destroy"), STR(".cleanup"),
+				     STR(".actor") };
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (symbol.len == name.len + parts[i].len && str_starts_with(symbol, name) &&
+		    str_ends_with(symbol, parts[i]))
+			return true;
+	return false;
+}
+
+static bool is_mangled(str name)
+{
+	return str_starts_with(name, STR("_Z")) || str_starts_with(name, STR("_R"));
+}
+
 /*
- * The writer's id of the function; 0: it has no name. Functions with internal linkage often have no
- * linkage name (gcc), and with few debug options none has; then the ELF symbol at `start` has it.
- * start is 0 for an inlined call, which has no symbol: its name must not come from the cache of the
- * base entry to a function with code of its own.
+ * True if the function has the symbol's name, and not its name in DWARF: it is a part of a
+ * coroutine, or it is exported under another name than that of its definition (recvmsg and
+ * __libc_recvmsg). A symbol like "name.part.0" or Go's "name.abi0" is a clone of that name.
+ */
+static bool symbol_replaces(const struct elf_symbol *symbol, str name)
+{
+	if (!symbol || str_eq(symbol->name, name))
+		return false;
+	if (is_coroutine_part(symbol->name, name))
+		return true;
+	if (str_starts_with(symbol->name, name) && symbol->name.ptr[name.len] == '.')
+		return false;
+	return symbol->is_public || elf_symbol_is_internal(name);
+}
+
+/*
+ * Functions with internal linkage often have no linkage name (gcc), and with few debug options none
+ * has; then the ELF symbol has it.
+ */
+static bool symbol_is_linkage_name(const struct elf_symbol *symbol,
+				   const struct function_attributes *attributes)
+{
+	return symbol && !attributes->linkage_name.len &&
+	       (!attributes->name.len || is_mangled(symbol->name));
+}
+
+/*
+ * The writer's id of the function; 0: it has no name. start is 0 for an inlined call, which has no
+ * symbol: its name must not come from the cache of the base entry to a function with code of its
+ * own.
  */
 static uint32_t function_of(struct dwarf_walk *walk, const struct dwarf_unit *unit,
 			    const struct dwarf_entry *entry, uint64_t start)
@@ -135,22 +179,22 @@ static uint32_t function_of(struct dwarf_walk *walk, const struct dwarf_unit *un
 	struct function_attributes attributes = entry_attributes(unit, entry);
 	bool is_base = base && !attributes.name.len && !attributes.linkage_name.len &&
 		       (!attributes.line || attributes.line == base->line);
+	const struct elf_symbol *symbol =
+		start ? symbol_model_find_symbol(walk->model, start) : NULL;
 
-	if (is_base && base->function && (!start || base->linkage_name.len))
-		return base->function;
 	if (base)
 		attributes_complete(&attributes, base);
 
 	str name = attributes.linkage_name.len ? attributes.linkage_name : attributes.name;
+	bool is_replaced = symbol_is_linkage_name(symbol, &attributes) ||
+			   (name.len && symbol_replaces(symbol, name));
 
-	if (!attributes.linkage_name.len && start) {
-		str symbol = symbol_model_find_symbol(walk->model, start);
-
-		if (!name.len || str_starts_with(symbol, STR("_Z")) ||
-		    str_starts_with(symbol, STR("_R")))
-			attributes.linkage_name = name = symbol;
+	if (start && (is_replaced || !attributes.linkage_name.len))
 		is_base = false;
-	}
+	if (is_base && base->function)
+		return base->function;
+	if (symbol && is_replaced)
+		attributes.linkage_name = name = symbol->name;
 	if (!name.len)
 		return 0;
 
@@ -273,11 +317,24 @@ static struct scope entry_walk(struct dwarf_walk *walk, const struct dwarf_unit 
 	return function_add(walk, unit, lines, &entry, scope);
 }
 
+/*
+ * True for a skeleton whose functions are in a file that is not available. Its lines are those of
+ * inlined calls, too: with the name of an ELF symbol they would say that the symbol's function is
+ * in the file of what was inlined into it. A skeleton of clang can have functions.
+ */
+static bool is_bare(const struct dwarf_unit *unit)
+{
+	struct reader r = reader_of(str_skip(unit->file->sections[DWARF_INFO], unit->entries));
+	const struct dwarf_abbrev *root = dwarf_abbrevs_find(unit->abbrevs, reader_varint(&r));
+
+	return unit->is_skeleton && !(root && root->has_children);
+}
+
 /* The tree is stored in preorder: the children of an entry follow it, then a 0. */
 static bool unit_walk(struct dwarf_walk *walk, const struct dwarf_unit *unit, struct err *err)
 {
 	str bytes = str_skip(unit->file->sections[DWARF_INFO], unit->entries);
-	struct dwarf_lines *lines = lines_of(walk, unit);
+	struct dwarf_lines *lines = is_bare(unit) ? NULL : lines_of(walk, unit);
 	struct scope scope = { 0 };
 
 	bytes.len = unit->end - unit->entries;

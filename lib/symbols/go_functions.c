@@ -4,7 +4,7 @@
 #include "symbols/go_functions_internal.h"
 #include "symbols/go_table.h"
 
-enum { CALL_BYTES = 16 }; /* of an entry in the tree of inlined calls */
+enum { NOT_INLINED = -1, UNKNOWN_CALL = -2 }; /* indices of inlined calls */
 
 /* The function being read: its lists of values, and the nodes of its inlined calls so far. */
 struct go_walk {
@@ -24,7 +24,7 @@ static int64_t value_at(const go_values *values, uint64_t pc)
 {
 	size_t ended = sorted_before(values->items, values->len, each, each->end <= pc);
 
-	return ended < values->len ? values->items[ended].value : -1;
+	return ended < values->len ? values->items[ended].value : NOT_INLINED;
 }
 
 static uint32_t file_at(struct go_walk *walk, uint64_t pc)
@@ -53,19 +53,14 @@ static struct known_call call_node(struct go_walk *walk, int64_t index, size_t h
 		return none;
 
 	struct known_call *known = &walk->calls[index];
-	struct reader r = reader_of(str_skip(walk->function.tree, (size_t)index * CALL_BYTES));
+	struct go_call call;
 
 	if (known->node)
 		return *known;
-	reader_u32(&r); /* kind */
-
-	str name = go_table_name(walk->table, reader_u32(&r));
-	uint32_t pc = reader_u32(&r), start_line = reader_u32(&r);
-
-	if (r.failed || !name.len)
+	if (!go_table_call(walk->table, walk->function.tree, (size_t)index, &call))
 		return none;
 
-	struct known_call parent = call_node(walk, value_at(&walk->inlined, pc), hops + 1);
+	struct known_call parent = call_node(walk, value_at(&walk->inlined, call.pc), hops + 1);
 	struct symbol_writer *writer = &walk->model->writer;
 
 	if (parent.depth >= SYMBOL_LINES_MAX)
@@ -74,8 +69,9 @@ static struct known_call call_node(struct go_walk *walk, int64_t index, size_t h
 		known->depth = parent.depth + 1;
 		known->node = symbol_writer_node(
 			writer,
-			(struct symbol_node){ symbol_writer_function(writer, name, start_line),
-					      parent.node, file_at(walk, pc), line_at(walk, pc) });
+			(struct symbol_node){
+				symbol_writer_function(writer, call.name, call.start_line),
+				parent.node, file_at(walk, call.pc), line_at(walk, call.pc) });
 	}
 	return *known;
 }
@@ -88,16 +84,18 @@ static void calls_read(struct go_walk *walk)
 	for (size_t i = 0; i < walk->inlined.len; i++)
 		if (walk->inlined.items[i].value > most)
 			most = walk->inlined.items[i].value;
-	walk->call_count = walk->function.tree.len / CALL_BYTES;
+	walk->call_count = go_table_call_count(walk->table, walk->function.tree);
 	if (most < 0 || (uint64_t)most >= walk->call_count)
 		walk->call_count = 0;
 	else
 		walk->call_count = (size_t)most + 1;
 	walk->calls = arena_array(&walk->scratch, struct known_call, walk->call_count);
 	for (size_t i = 0; i < walk->inlined.len; i++) {
-		const struct go_value *piece = &walk->inlined.items[i];
+		struct go_value *piece = &walk->inlined.items[i];
 		struct known_call call = call_node(walk, piece->value, 0);
 
+		if (call.node == walk->node && piece->value >= 0)
+			piece->value = UNKNOWN_CALL;
 		if (call.node != walk->node)
 			(void)!symbol_model_add_span(
 				walk->model,
@@ -107,11 +105,22 @@ static void calls_read(struct go_walk *walk)
 	}
 }
 
-/* Adds a place at each change of the file or the line. */
+/* The instructions of an inlined call have its file and its line: if the call is unknown, they are
+ * not those of the function. */
+static struct symbol_place place_at(struct go_walk *walk, uint64_t pc)
+{
+	uint64_t address = walk->function.address + pc;
+
+	if (value_at(&walk->inlined, pc) == UNKNOWN_CALL)
+		return (struct symbol_place){ address, 0, 0 };
+	return (struct symbol_place){ address, file_at(walk, pc), line_at(walk, pc) };
+}
+
+/* Adds a place at each change of the file, of the line or of the inlined call. */
 static void lines_read(struct go_walk *walk, uint64_t end)
 {
 	struct symbol_model *model = walk->model;
-	size_t first = model->places.len, i = 0, k = 0;
+	size_t first = model->places.len, i = 0, k = 0, m = 0;
 	uint64_t pc = 0, len = end - walk->function.address;
 
 	while (pc < len && i < walk->files.len && k < walk->lines.len) {
@@ -119,10 +128,11 @@ static void lines_read(struct go_walk *walk, uint64_t end)
 
 		if (next > walk->lines.items[k].end)
 			next = walk->lines.items[k].end;
+		if (m < walk->inlined.len && next > walk->inlined.items[m].end)
+			next = walk->inlined.items[m].end;
 		if (next > pc)
-			*vec_push(model->arena, &model->places) =
-				(struct symbol_place){ walk->function.address + pc,
-						       file_at(walk, pc), line_at(walk, pc) };
+			*vec_push(model->arena, &model->places) = place_at(walk, pc);
+		m += m < walk->inlined.len && walk->inlined.items[m].end == next;
 		i += walk->files.items[i].end == next;
 		k += walk->lines.items[k].end == next;
 		pc = next;

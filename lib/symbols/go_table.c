@@ -3,13 +3,12 @@
 
 #include "dwarf/dwarf_value.h"
 #include "elf/limits.h"
+#include "symbols/go_module_internal.h"
 
 #include <elf.h>
 
 enum { PC_INLINED = 2, DATA_INLINED = 3 }; /* indices in the runtime's lists of a function's data */
-
-/* Indices of words in the runtime's moduledata, which begins with a pointer to the table. */
-enum { MODULE_TEXT = 22, MODULE_INLINED = 40, MODULE_WORDS = 41 };
+enum { HEADERS_MAX = 16 /* possible headers that are tried */ };
 
 static str part(const struct go_table *table, uint64_t at)
 {
@@ -40,23 +39,6 @@ static bool header_read(struct go_table *table)
 	return !r.failed && table->instruction_len;
 }
 
-/* True if these words are moduledata: the address of the table, then the address of the names. */
-static bool is_module(const struct go_table *table, str bytes)
-{
-	struct reader r = reader_of(bytes);
-	uint64_t header = reader_u64(&r), names = reader_u64(&r);
-
-	return header == table->address &&
-	       names - header == (uint64_t)(table->names.ptr - table->bytes.ptr);
-}
-
-static uint64_t module_word(str bytes, size_t index)
-{
-	struct reader r = reader_of(str_skip(bytes, index * 8));
-
-	return reader_u64(&r);
-}
-
 /* The bytes of the program from this address up to the end of their section. */
 static bool bytes_at(int fd, const struct elf_sections *sections, uint64_t address,
 		     struct arena *arena, str *ret_bytes, struct err *err)
@@ -73,57 +55,6 @@ static bool bytes_at(int fd, const struct elf_sections *sections, uint64_t addre
 		*ret_bytes = str_skip(*ret_bytes, address - section->address);
 		return true;
 	}
-	return true;
-}
-
-/* Searches the program's data for moduledata, which has the addresses that the table lacks. */
-static bool module_find(struct go_table *table, int fd, const struct elf_sections *sections,
-			struct arena *arena, struct err *err)
-{
-	static const str places[] = { STR(".go.module"), STR(".noptrdata"), STR(".data"),
-				      STR(".data.rel.ro") };
-
-	for (size_t i = 0; table->pointer_size == 8 && i < ARRAY_LEN(places); i++) {
-		str bytes;
-
-		if (!elf_section_read(fd, elf_sections_find(sections, places[i]), GO_TABLE_MAX,
-				      arena, &bytes, err))
-			return false;
-		for (; bytes.len >= MODULE_WORDS * 8; bytes = str_skip(bytes, 8)) {
-			if (!is_module(table, bytes))
-				continue;
-			table->text = module_word(bytes, MODULE_TEXT);
-			if (table->magic != GO_1_20)
-				return true;
-			return bytes_at(fd, sections, module_word(bytes, MODULE_INLINED), arena,
-					&table->inlined, err);
-		}
-	}
-	return true;
-}
-
-bool go_table_open(struct go_table *ret_table, int fd, const struct elf_sections *sections,
-		   struct arena *arena, struct err *err)
-{
-	const struct elf_section *section = elf_sections_find(sections, STR(".gopclntab"));
-	const struct elf_section *code = elf_sections_find(sections, STR(".text"));
-	struct go_table table = { 0 };
-
-	if (!elf_section_has_bytes(section))
-		section = elf_sections_find(sections, STR(".data.rel.ro.gopclntab"));
-	if (!elf_section_read(fd, section, GO_TABLE_MAX, arena, &table.bytes, err))
-		return false;
-	if (section)
-		table.address = section->address;
-	if (!header_read(&table)) {
-		*ret_table = (struct go_table){ 0 };
-		return true;
-	}
-	if (!module_find(&table, fd, sections, arena, err))
-		return false;
-	if (!table.text && code && table.magic != GO_1_16)
-		table.text = code->address;
-	*ret_table = table;
 	return true;
 }
 
@@ -148,6 +79,109 @@ static bool pair_read(const struct go_table *table, uint64_t index, uint64_t *re
 	if (r.failed)
 		return false;
 	*ret_record = dwarf_word(&r, size); /* the last pair has no record */
+	return true;
+}
+
+/* The bases that the header lacks. Without moduledata the base of the header is valid, if it has
+ * one: Go before 1.26 wrote it, but in a program that is position-independent it can be zero. */
+static bool bases_find(struct go_table *table, int fd, const struct elf_sections *sections,
+		       struct arena *arena, struct err *err)
+{
+	struct go_module_key key = {
+		.table = table->address,
+		.names = table->address + (uint64_t)(table->names.ptr - table->bytes.ptr),
+		.pointer_size = table->pointer_size,
+		.is_old = table->magic == GO_1_18,
+	};
+	struct go_module module;
+	struct go_table offsets = *table;
+
+	offsets.text = 0;
+	if (table->magic == GO_1_16) /* its addresses are absolute */
+		return true;
+	if (!go_table_address(&offsets, 0, &key.first) ||
+	    !go_table_address(&offsets, table->function_count, &key.end))
+		return true;
+	if (!go_module_find(&key, fd, sections, arena, &module, err))
+		return false;
+	if (!module.text)
+		return true;
+	table->text = module.text;
+	if (module.data - table->address < table->bytes.len) { /* since Go 1.26 */
+		table->inlined = str_skip(table->bytes, module.data - table->address);
+		return true;
+	}
+	return bytes_at(fd, sections, module.data, arena, &table->inlined, err);
+}
+
+static bool is_usable(const struct go_table *table)
+{
+	return table->magic == GO_1_16 || table->text;
+}
+
+/* True if the bytes can be the first ones of a table. */
+static bool is_header(str bytes)
+{
+	struct reader r = reader_of(bytes);
+	uint32_t magic = reader_u32(&r);
+
+	return (magic == GO_1_18 || magic == GO_1_20) && reader_u16(&r) == 0;
+}
+
+/*
+ * Searches for the table in .data.rel.ro: of a position-independent program of Go before 1.26 that
+ * another linker made, it is a part of that section.
+ */
+static bool table_search(struct go_table *ret_table, int fd, const struct elf_sections *sections,
+			 struct arena *arena, struct err *err)
+{
+	const struct elf_section *section = elf_sections_find(sections, STR(".data.rel.ro"));
+	str bytes;
+
+	if (!elf_section_has_bytes(elf_sections_find(sections, STR(".go.buildinfo"))))
+		return true;
+	if (!elf_section_read(fd, section, GO_TABLE_MAX, arena, &bytes, err))
+		return false;
+	for (size_t at = 0, tried = 0; at < bytes.len && tried < HEADERS_MAX; at += 8) {
+		struct go_table table = { .bytes = str_skip(bytes, at) };
+
+		if (!is_header(table.bytes) || !header_read(&table))
+			continue;
+		tried++;
+		table.address = section->address + at;
+		table.text = 0;
+		if (!bases_find(&table, fd, sections, arena, err))
+			return false;
+		if (is_usable(&table)) {
+			*ret_table = table;
+			return true;
+		}
+	}
+	return true;
+}
+
+bool go_table_open(struct go_table *ret_table, int fd, const struct elf_sections *sections,
+		   struct arena *arena, struct err *err)
+{
+	const struct elf_section *section = elf_sections_find(sections, STR(".gopclntab"));
+	struct go_table table = { 0 }, none = { 0 };
+
+	if (!elf_section_has_bytes(section))
+		section = elf_sections_find(sections, STR(".data.rel.ro.gopclntab"));
+	if (!section) {
+		if (!table_search(&table, fd, sections, arena, err))
+			return false;
+		*ret_table = table;
+		return true;
+	}
+	if (!elf_section_read(fd, section, GO_TABLE_MAX, arena, &table.bytes, err))
+		return false;
+	table.address = section->address;
+	if (!header_read(&table))
+		table = none;
+	else if (!bases_find(&table, fd, sections, arena, err))
+		return false;
+	*ret_table = is_usable(&table) ? table : none;
 	return true;
 }
 
@@ -200,6 +234,29 @@ bool go_table_function(const struct go_table *table, uint64_t index,
 		function.tree = str_skip(table->inlined, tree);
 	*ret_function = function;
 	return !r.failed && function.name.len;
+}
+
+/* Bytes of a call. Before Go 1.20 it had its parent, its file and its line, too. */
+static size_t call_size(const struct go_table *table)
+{
+	return table->magic == GO_1_20 ? 16 : 20;
+}
+
+size_t go_table_call_count(const struct go_table *table, str tree)
+{
+	return tree.len / call_size(table);
+}
+
+bool go_table_call(const struct go_table *table, str tree, size_t index, struct go_call *ret_call)
+{
+	bool is_new = table->magic == GO_1_20;
+	struct reader r = reader_of(str_skip(tree, index * call_size(table)));
+
+	reader_bytes(&r, is_new ? 4 : 12);
+	ret_call->name = go_table_name(table, reader_u32(&r));
+	ret_call->pc = reader_u32(&r);
+	ret_call->start_line = is_new ? reader_u32(&r) : 0;
+	return !r.failed && ret_call->name.len;
 }
 
 /* Pairs: the difference of the value, the difference of the pc. The value starts at -1. */

@@ -16,8 +16,8 @@ struct go_table {
 	uint8_t instruction_len, pointer_size;
 	uint64_t function_count;
 	str names, units, files, values, functions; /* parts; each reaches to the section's end */
-	uint64_t text;                              /* base of the addresses of functions */
-	str inlined; /* data with the trees of inlined calls; empty: not available */
+	uint64_t text; /* base of the addresses of functions; 0: they are absolute */
+	str inlined;   /* data with the trees of inlined calls; empty: not available */
 };
 
 enum { GO_1_16 = 0xfffffffa, GO_1_18 = 0xfffffff0, GO_1_20 = 0xfffffff1 };
@@ -35,6 +35,14 @@ struct go_value {
 
 typedef VEC(struct go_value) go_values;
 
+/* An inlined call. */
+struct go_call {
+	str name;
+	uint32_t pc; /* of an instruction at the place of the call, from the function's first
+			address */
+	uint32_t start_line; /* 0: unknown, before Go 1.20 */
+};
+
 /* A function's record. */
 struct go_function {
 	uint64_t address;
@@ -43,13 +51,14 @@ struct go_function {
 	uint32_t stack_values, file_values, line_values, inlined_values;
 	uint8_t flags; /* GO_FUNCTION_...; 0 before Go 1.17 */
 	uint32_t unit, start_line;
-	str tree; /* of inlined calls */
+	str tree; /* of inlined calls; empty: it has none, or it is not available */
 };
 
 /*
- * Opens the table; its bytes are in the arena. If there is no table, or its version is unknown,
- * function_count is 0. ERR_LIMIT: a section is larger than GO_TABLE_MAX; other codes as
- * elf_section_read(). After a failure *ret_table is unchanged. There is nothing to close.
+ * Opens the table; its bytes are in the arena. If there is no table, its version is unknown, or the
+ * file does not say where its code is (go_module_internal.h), function_count is 0. ERR_LIMIT: a
+ * section is larger than GO_TABLE_MAX; other codes as elf_section_read(). After a failure
+ * *ret_table is unchanged. There is nothing to close.
  */
 bool go_table_open(struct go_table *ret_table, int fd, const struct elf_sections *sections,
 		   struct arena *arena, struct err *err) MUST_CHECK;
@@ -69,6 +78,13 @@ bool go_table_address(const struct go_table *table, uint64_t index,
  */
 void go_table_values(const struct go_table *table, uint32_t at, struct arena *arena,
 		     go_values *values);
+
+/* The number of calls that the tree may have. */
+size_t go_table_call_count(const struct go_table *table, str tree);
+
+/* The inlined call with this index in the tree. False: it is malformed; *ret_call is undefined. */
+bool go_table_call(const struct go_table *table, str tree, size_t index,
+		   struct go_call *ret_call) MUST_CHECK;
 
 /* The name of a function; empty: malformed. */
 str go_table_name(const struct go_table *table, uint32_t at);

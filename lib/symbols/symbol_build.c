@@ -6,6 +6,7 @@
 #include "symbols/dwarf_functions_internal.h"
 #include "symbols/elf_plt_internal.h"
 #include "symbols/go_functions_internal.h"
+#include "symbols/symbol_reach_internal.h"
 
 #include <elf.h>
 
@@ -116,6 +117,7 @@ bool symbol_build(const struct symbol_build_options *options, int elf_fd, int ou
 			  options->memory_max ? options->memory_max : SYMBOL_BUILD_MEMORY_MAX,
 			  &arena);
 	if (!elf_symbols_read(elf_fd, &sections, &arena, &model.symbols, err) ||
+	    !symbol_reach_find(elf_fd, &sections, &arena, &model.symbols, err) ||
 	    !dwarf_add(options, elf_fd, &sections, &model, err))
 		return false;
 	if (!model.spans.len && !go_functions_read(elf_fd, &sections, &model, err))

@@ -35,8 +35,8 @@ bool symbol_build_alt_id(int elf_fd, struct build_id *ret_id) MUST_CHECK;
  *     .symtab; if it is absent, .dynsym and .gnu_debugdata
  *     relocations of PLT stubs: "memcpy@plt"
  *
- * A unit of split DWARF (-gsplit-dwarf) that is in no package has lines and the names of ELF
- * symbols, but no inlined calls; the table counts such units (split_units). A file without any
+ * A unit of split DWARF (-gsplit-dwarf) that is in no package has the names of ELF symbols, but no
+ * lines and no inlined calls; the table counts such units (split_units). A file without any
  * names makes an empty table. ERR_INVALID: not an ELF file, its contents are inconsistent, or it is
  * a relocatable file (.o, .ko; dwz's file may be one); ERR_LIMIT: more than the options or
  * elf/limits.h allow; ERR_IO: reading or writing failed. After a failure out_fd may have a part of

@@ -33,7 +33,7 @@
 
 #define SYMBOL_MAGIC "DECNAMES"
 
-enum { SYMBOL_VERSION = 2, SYMBOL_BLOCK_ROWS = 32 };
+enum { SYMBOL_VERSION = 3, SYMBOL_BLOCK_ROWS = 32 };
 
 enum symbol_part {
 	SYMBOL_BLOCKS,

@@ -58,14 +58,14 @@ bool symbol_model_add_span(struct symbol_model *model, struct symbol_span span)
 	return true;
 }
 
-str symbol_model_find_symbol(const struct symbol_model *model, uint64_t address)
+const struct elf_symbol *symbol_model_find_symbol(const struct symbol_model *model,
+						  uint64_t address)
 {
 	const struct elf_symbol *symbols = model->symbols.items;
 	size_t before = sorted_before(symbols, model->symbols.len, each, each->start < address);
 
-	return before < model->symbols.len && symbols[before].start == address
-		       ? symbols[before].name
-		       : (str){ 0 };
+	return before < model->symbols.len && symbols[before].start == address ? &symbols[before]
+									       : NULL;
 }
 
 void symbol_model_end_sequence(struct symbol_model *model, size_t first)

@@ -57,8 +57,9 @@ uint64_t symbol_model_code_end(const struct symbol_model *model, uint64_t addres
 /* Adds an address range of a node, truncated to its code section. False: in no code section. */
 bool symbol_model_add_span(struct symbol_model *model, struct symbol_span span);
 
-/* The name of the ELF symbol at exactly this address; empty: none. */
-str symbol_model_find_symbol(const struct symbol_model *model, uint64_t address);
+/* The ELF symbol at exactly this address; NULL: none. */
+const struct elf_symbol *symbol_model_find_symbol(const struct symbol_model *model,
+						  uint64_t address);
 
 /*
  * Ends the sequence that starts at places.items[first]. It is kept if it is in a code section, else

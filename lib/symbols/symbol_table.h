@@ -42,7 +42,7 @@ struct symbol_table {
 	uint64_t row_count; /* read freely; 0: the table is empty */
 	size_t file_len;
 	/* Compile units whose functions are in a .dwo or .dwp file that the build did not have:
-	 * they have the lines of the skeleton and the names of ELF symbols, and no inlined calls.
+	 * they have the names of ELF symbols, and no lines and no inlined calls.
 	 */
 	uint32_t split_units;
 	/* private */

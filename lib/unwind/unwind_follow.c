@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf/elf_symbols.h"
+#include "symbols/x86_instruction.h"
 #include "unwind/unwind_follow_internal.h"
-#include "unwind/x86_instruction_internal.h"
 
 enum { WORD = 8, UNSEEN = INT32_MIN, DEPTH_MAX = 1 << 24 };
 

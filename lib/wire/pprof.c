@@ -309,9 +309,68 @@ static str compress_gzip(str bytes, const struct pprof_options *options, struct 
 	return continues ? (str){ out, stream.total_out } : (str){ 0 };
 }
 
+/* True for a program; false for a library, and for code that is in no file. */
+static bool is_program(const struct builder *builder, const Pprof__Mapping *mapping)
+{
+	ProtobufCBinaryData bytes = builder->string_table.items[mapping->filename];
+	str path = { (const char *)bytes.data, bytes.len };
+
+	return str_starts_with(path, STR("/")) && !str_ends_with(path, STR(".so")) &&
+	       str_find(path, STR(".so.")) == SIZE_MAX;
+}
+
+/* By id: the sum of the samples with a frame in the mapping. */
+static uint64_t *mapping_sums(const struct builder *builder)
+{
+	uint64_t *sums = arena_array(builder->arena, uint64_t, builder->mapping_table.len + 1);
+
+	for (size_t i = 0; i < builder->sample_table.len; i++) {
+		const Pprof__Sample *sample = builder->sample_table.items[i];
+		uint64_t last = 0;
+
+		for (size_t k = 0; k < sample->n_location_id; k++) {
+			uint64_t at = sample->location_id[k] - 1;
+			uint64_t id = builder->location_table.items[at]->mapping_id;
+
+			if (id && id != last)
+				sums[id] += (uint64_t)sample->value[0];
+			last = id;
+		}
+	}
+	return sums;
+}
+
+/*
+ * Readers take the first mapping for the program: it is the program with the largest sum. Without
+ * one the first mapping stays, which can be the kernel.
+ */
+static void put_program_first(struct builder *builder)
+{
+	Pprof__Mapping **mappings = builder->mapping_table.items, *first;
+	const uint64_t *sums = mapping_sums(builder);
+	size_t best = 0;
+
+	for (size_t id = 1; id <= builder->mapping_table.len; id++)
+		if (is_program(builder, mappings[id - 1]) && (!best || sums[id] > sums[best]))
+			best = id;
+	if (best <= 1)
+		return;
+	first = mappings[0];
+	mappings[0] = mappings[best - 1];
+	mappings[best - 1] = first;
+	mappings[0]->id = 1;
+	first->id = best;
+	for (size_t i = 0; i < builder->location_table.len; i++) {
+		uint64_t *id = &builder->location_table.items[i]->mapping_id;
+
+		*id = *id == 1 ? best : *id == best ? 1 : *id;
+	}
+}
+
 static str pack(struct builder *builder, Pprof__Profile *profile,
 		const struct pprof_options *options, struct arena *arena)
 {
+	put_program_first(builder);
 	profile->sample = builder->sample_table.items;
 	profile->n_sample = builder->sample_table.len;
 	profile->mapping = builder->mapping_table.items;

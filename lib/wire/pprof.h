@@ -2,8 +2,9 @@
 /*
  * pprof - encodes the samples of one profile type as a gzip-compressed pprof profile.
  *
- * Samples with the same stack and labels are added up. Native frames keep their ELF addresses, in
- * mappings with path and build id. Source: perftools.profiles.Profile, `proto/pprof.proto`.
+ * Samples with the same stack and labels are added up. The first mapping, which readers name as the
+ * main file, is that of the program with the largest sum. Native frames keep their ELF addresses,
+ * in mappings with path and build id. Source: perftools.profiles.Profile, `proto/pprof.proto`.
  */
 #pragma once
 

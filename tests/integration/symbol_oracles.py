@@ -13,7 +13,7 @@ import re
 import subprocess
 from dataclasses import dataclass, field
 
-SUFFIX = re.compile(r"(\.(cold|part|constprop|isra|lto_priv|localalias)(\.\d+)?)+$")
+SUFFIX = re.compile(r"(\.(cold|part|constprop|isra|lto_priv|localalias|llvm)(\.\d+)?)+$")
 CODE = re.compile(r"^\s*\[\s*(\d+)\]\s+(\S+)\s+(\S+)\s+([0-9a-f]+)\s+[0-9a-f]+\s+([0-9a-f]+)\s+"
                   r"[0-9a-f]+\s+(\S*)")
 
@@ -84,6 +84,40 @@ def ours(check, table, addresses):
             for lines in lines_of(check, table, addresses)]
 
 
+def symbols_of(path):
+    """(address, size, name, is local) of the functions that readelf lists."""
+    for line in run("readelf", "-sW", path).splitlines():
+        cells = line.split()
+        if len(cells) >= 8 and cells[3] in ("FUNC", "IFUNC") and cells[6].isdigit():
+            yield (int(cells[1], 16), int(cells[2], 0), cells[7].partition("@")[0],
+                   cells[4] == "LOCAL")
+
+
+def aliases_of(path):
+    """{name: one name for all names of its address}. llvm-symbolizer takes the last one in the
+    table, which has no order; we take the public one. Local functions of one name are not listed;
+    versions of an exported one are."""
+    addresses, first, parents = {}, {}, {}
+    symbols = [symbol for symbol in symbols_of(path) if not SUFFIX.search(symbol[2])]
+    for address, _, name, _ in symbols:
+        addresses.setdefault(name, set()).add(address)
+
+    def root(name):
+        while parents.setdefault(name, name) != name:
+            name = parents[name]
+        return name
+
+    for address, _, name, is_local in symbols:
+        if not is_local or len(addresses[name]) == 1:
+            parents[root(name)] = root(first.setdefault(address, name))
+    return {name: root(name) for name in list(parents)}
+
+
+def with_one_name(results, aliases):
+    return [tuple((aliases.get(name, name), *rest) for name, *rest in frames)
+            for frames in results]
+
+
 def draw(path, count, seed):
     """Random addresses inside functions: each byte that a symbol covers is equally likely."""
     sections = [CODE.match(line) for line in run("readelf", "-SW", path).splitlines()]
@@ -128,9 +162,10 @@ class Comparison:
 
 
 def compare(check, path, table, addresses):
-    made = Comparison(str(path))
-    results = zip(addresses, ours(check, table, addresses), llvm(path, addresses),
-                    elfutils(path, addresses), strict=True)
+    made, aliases = Comparison(str(path)), aliases_of(path)
+    results = zip(addresses, *(with_one_name(found, aliases) for found in (
+        ours(check, table, addresses), llvm(path, addresses), elfutils(path, addresses))),
+        strict=True)
     for address, our_result, first, second in results:
         made.count += 1
         made.inlined += len(our_result) > 1

@@ -204,6 +204,14 @@ void executable_cache_set_source(struct executable_cache *cache,
  * sinks. Called in each round. True if an executable changed. */
 bool executable_cache_receive(struct executable_cache *cache);
 
+/* The path without " (deleted)", which the kernel appends if the file was deleted or replaced. */
+static inline str executable_path_of(str mapped)
+{
+	if (str_ends_with(mapped, STR(" (deleted)")))
+		mapped.len -= sizeof(" (deleted)") - 1;
+	return mapped;
+}
+
 /* A claim with the path and the build id of a file, to request it; the caller sets the process and
  * the mapping. The claim borrows `build_id` and the path. */
 struct executable_claim executable_claim_of(const struct executable *executable,

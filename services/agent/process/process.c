@@ -197,7 +197,9 @@ static void apply_exec(struct process_table *table, const struct sideband_record
 	process_image_release(process->before);
 	process->before = process->image;
 	process->image = process_image_new();
-	process->image->exe = executable_is_file(record->path) ? heap_str(record->path) : NULL;
+	process->image->exe = executable_is_file(record->path)
+				      ? heap_str(executable_path_of(record->path))
+				      : NULL;
 	memcpy(process->comm, record->comm, sizeof(process->comm));
 	process->threads = 1;
 	process->exec_id++;
@@ -261,11 +263,7 @@ static void apply_map(struct process_table *table, const struct sideband_record 
 		return;
 	}
 
-	str path = record->path;
-
-	if (str_ends_with(path, STR(" (deleted)")))
-		path.len -= sizeof(" (deleted)") - 1;
-
+	str path = executable_path_of(record->path);
 	struct executable_claim claim = {
 		.pid = record->pid,
 		.parent_pid = process->parent_pid,

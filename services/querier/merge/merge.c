@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#define PERIOD_DIFFERS UINT64_MAX /* series have different periods */
+
 /* The state while one row is added to the merge. */
 struct row_merge {
 	struct merge *merge;
@@ -138,6 +140,21 @@ static bool add_samples(struct row_merge *row_merge, struct err *err)
 	return true;
 }
 
+/* 0: none is known yet. PERIOD_DIFFERS stays, whatever follows. */
+static uint64_t period_common(uint64_t sum, uint64_t other)
+{
+	if (!other || sum == other)
+		return sum;
+	return sum ? PERIOD_DIFFERS : other;
+}
+
+uint64_t merge_period(const struct merge *merge)
+{
+	uint64_t period = merge->set.series.items[0].period;
+
+	return period == PERIOD_DIFFERS ? 0 : period;
+}
+
 static bool add_row(struct merge *merge, const struct sample_set *row,
 		    enum grouping_sources sources, struct err *err)
 {
@@ -150,8 +167,8 @@ static bool add_row(struct merge *merge, const struct sample_set *row,
 		.row = row,
 	};
 
-	for (size_t i = 0; i < row->series.len && sum->period == 0; i++)
-		sum->period = row->series.items[i].period;
+	for (size_t i = 0; i < row->series.len; i++)
+		sum->period = period_common(sum->period, row->series.items[i].period);
 	sample_merge_begin(&row_merge.stacks, &merge->set, row);
 	grouping_begin(&row_merge.grouping, row, &row_merge.stacks.scratch);
 

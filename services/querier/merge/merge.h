@@ -64,6 +64,9 @@ bool merge_average(struct merge *merge, const struct window *window, struct err 
 bool merge_add(struct merge *merge, uint32_t stack, uint32_t labels, int64_t value,
 	       struct err *err) MUST_CHECK;
 
+/* The period of all series; 0: it is unknown, or hosts sample at different frequencies. */
+uint64_t merge_period(const struct merge *merge);
+
 /* Counts this merge as a part of `memory`: memory_max then bounds all parts together. `memory` must
  * outlive the merge. Called directly after merge_init(). */
 void merge_share_memory(struct merge *merge, struct memory *memory);

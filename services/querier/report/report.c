@@ -25,7 +25,7 @@ static bool write_pprof(const struct report_input *input, struct arena *arena, s
 		.type = input->type,
 		.start_ms = input->window.start_ms,
 		.end_ms = input->window.end_ms,
-		.period = merge->set.series.items[0].period,
+		.period = merge_period(merge),
 		.sample_labels = true,
 		.memory_max = used < merge->memory_max ? merge->memory_max - used : 1,
 		.may_continue = may_continue,

@@ -3,7 +3,7 @@
 #include "base/reader.h"
 #include "symbolizer/shared_cache/cache_value_internal.h"
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 /* The name, or empty if it follows from the system name: a mangled name is demangled again. */
 static str name_of(const struct symbolized_line *line)

@@ -2,8 +2,8 @@
 /*
  * unwind_follow - for any code the analysis terminates, and its rows ascend.
  */
+#include "symbols/x86_instruction.h"
 #include "unwind/unwind_follow_internal.h"
-#include "unwind/x86_instruction_internal.h"
 
 #include <assert.h>
 #include <elf.h>

@@ -73,6 +73,10 @@ static void ranks_a_file_by_its_contents(void **state)
 		{ "strip -g -o $OUT.s $SELF && objcopy --add-section .gopclntab=/bin/sh $OUT.s "
 		  "$OUT",
 		  DEBUG_GO, true },
+		/* without the data that it needs, Go's table is worth nothing */
+		{ "strip -g -o $OUT.s $SELF && objcopy --only-keep-debug $OUT.s $OUT.t && "
+		  "objcopy --add-section .gopclntab=/bin/sh $OUT.t $OUT",
+		  DEBUG_SYMTAB, false },
 		/* 64-bit DWARF */
 		{ "printf '\\377\\377\\377\\377\\010\\0\\0\\0\\0\\0\\0\\0\\005\\0xxxxxx' >$OUT.x; "
 		  "strip -g -o $OUT.s $SELF && objcopy --add-section .debug_info=$OUT.x "

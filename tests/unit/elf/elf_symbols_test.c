@@ -170,6 +170,25 @@ static void a_size_ends_a_symbol_and_without_one_the_next_symbol_does(void **sta
 	says(fd, 0x3000, "");
 }
 
+static void keeps_the_public_name_of_a_function(void **state)
+{
+	struct image image = image_make();
+
+	(void)state;
+	image_add(&image, "__libc_recvmsg", 0x1000, 8, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC));
+	image_add(&image, "recvmsg", 0x1000, 8, ELF64_ST_INFO(STB_WEAK, STT_FUNC));
+	image_add(&image, "memcmp", 0x1010, 8, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC));
+	image_add(&image, "bcmp", 0x1010, 8, ELF64_ST_INFO(STB_WEAK, STT_FUNC));
+	image_add(&image, "____strtod_l", 0x1020, 8, ELF64_ST_INFO(STB_LOCAL, STT_FUNC));
+	image_add(&image, "__GI_____strtod_l", 0x1020, 8, ELF64_ST_INFO(STB_LOCAL, STT_FUNC));
+
+	AUTO_FD fd = image_file(&image);
+
+	says(fd, 0x1000, "recvmsg");
+	says(fd, 0x1010, "memcmp");
+	says(fd, 0x1020, "____strtod_l");
+}
+
 static void keeps_the_best_of_several_names(void **state)
 {
 	struct image image = image_make();
@@ -219,4 +238,5 @@ static void a_local_symbol_has_the_file_named_before_it(void **state)
 
 RUN_TESTS(TEST(finds_the_symbols_that_nm_finds),
 	  TEST(a_size_ends_a_symbol_and_without_one_the_next_symbol_does),
-	  TEST(keeps_the_best_of_several_names), TEST(a_local_symbol_has_the_file_named_before_it))
+	  TEST(keeps_the_best_of_several_names), TEST(keeps_the_public_name_of_a_function),
+	  TEST(a_local_symbol_has_the_file_named_before_it))

@@ -119,6 +119,44 @@ static void keeps_addresses_build_ids_and_names_leaf_first(void **state)
 	pprof__profile__free_unpacked(profile, NULL);
 }
 
+static void the_first_mapping_is_the_program_with_the_largest_sum(void **state)
+{
+	static const char *const paths[] = { "[kernel.kallsyms]", "/lib/libc.so.6", "/bin/small",
+					     "/bin/large", "/lib/plugin.so" };
+	AUTO_ARENA arena = { 0 };
+	struct sample_set set;
+	struct labels none = { 0 };
+
+	(void)state;
+	sample_set_init(&set, &arena);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct frame frame = { .type = STR("native"),
+				       .path = str_from(paths[i]),
+				       .address = 0x1000 + i };
+		uint32_t frames[] = { sample_set_frame(&set, &frame) };
+
+		sample_set_add(&set,
+			       (struct sample){ .series = sample_set_series(
+							&set, STR(PROFILE_TYPE_CPU), none, PERIOD),
+						.stack = sample_set_stack(&set, frames, 1),
+						.labels = sample_set_labels(&set, none),
+						.value = i == 3 ? 2 * PERIOD : PERIOD });
+	}
+
+	Pprof__Profile *profile = read_back(pprof_write(&set, &plain, &arena));
+
+	assert_true(str_eq(text(profile, profile->mapping[0]->filename), STR("/bin/large")));
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		const Pprof__Location *location =
+			profile->location[profile->sample[i]->location_id[0] - 1];
+		const Pprof__Mapping *mapping = profile->mapping[location->mapping_id - 1];
+
+		assert_int_equal(mapping->id, location->mapping_id);
+		assert_true(str_eq(text(profile, mapping->filename), str_from(paths[i])));
+	}
+	pprof__profile__free_unpacked(profile, NULL);
+}
+
 static void distinguishes_samples_by_the_requested_labels(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -321,6 +359,7 @@ static void only_the_compressed_bytes_stay_in_memory(void **state)
 RUN_TESTS(TEST(only_the_compressed_bytes_stay_in_memory),
 	  TEST(merges_equal_stacks_and_leaves_other_types_out),
 	  TEST(keeps_addresses_build_ids_and_names_leaf_first),
+	  TEST(the_first_mapping_is_the_program_with_the_largest_sum),
 	  TEST(distinguishes_samples_by_the_requested_labels),
 	  TEST(inlined_lines_share_a_location_innermost_first),
 	  TEST(a_mapping_claims_names_only_if_each_of_its_locations_has_one),

@@ -497,6 +497,17 @@ static void an_exec_gives_a_process_its_name(void **state)
 	assert_string_equal(sampled_as(PARENT, "renamed")->comm, "new");
 }
 
+static void a_deleted_program_has_its_path_without_the_kernels_remark(void **state)
+{
+	(void)state;
+	forks(1, PARENT, PARENT);
+	(void)sampled_as(PARENT, "before");
+	process_table_apply(&table, &(struct sideband_record){ .type = SIDEBAND_EXEC,
+							       .pid = PARENT,
+							       .path = STR("/bin/x (deleted)") });
+	assert_string_equal(sampled_as(PARENT, "x")->image->exe, "/bin/x");
+}
+
 static void a_process_that_maps_by_the_thousand_is_muted_and_read_instead(void **state)
 {
 	(void)state;
@@ -702,6 +713,7 @@ int main(void)
 		IN_A_TABLE(a_process_with_many_mappings_is_read_in_the_time_for_large_ones),
 		IN_A_TABLE(a_process_keeps_the_name_of_its_first_sample),
 		IN_A_TABLE(an_exec_gives_a_process_its_name),
+		IN_A_TABLE(a_deleted_program_has_its_path_without_the_kernels_remark),
 		IN_A_TABLE(a_process_that_maps_by_the_thousand_is_muted_and_read_instead),
 		IN_A_TABLE(a_process_that_maps_a_thousand_in_two_seconds_is_not_muted),
 		IN_A_TABLE(a_child_is_muted_with_its_parent),

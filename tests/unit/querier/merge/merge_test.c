@@ -77,6 +77,41 @@ static void sums_equal_stacks_of_all_rows(void **state)
 	assert_collapsed(&merge, "main 3\nmain;work 70\n");
 }
 
+static void series_of_different_periods_have_none_in_common(void **state)
+{
+	static const struct {
+		uint64_t periods[3];
+		uint64_t expected;
+	} rows[] = {
+		{ { 0, 52631578, 52631578 }, 52631578 },
+		{ { 52631578, 0, 0 }, 52631578 },
+		{ { 52631578, 10309278, 52631578 }, 0 },
+		{ { 10309278, 0, 52631578 }, 0 },
+		{ { 0, 0, 0 }, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO_ARENA arena = { 0 };
+		struct merge merge, all;
+
+		merge_init(&merge, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
+		merge_init(&all, STR(PROFILE_TYPE_CPU), &ungrouped, 1 << 26, &arena);
+		for (size_t k = 0; k < ARRAY_LEN(rows[i].periods); k++) {
+			struct sample_set row;
+
+			make_row(&row, &arena, "a", 1);
+			for (size_t s = 0; s < row.series.len; s++)
+				row.series.items[s].period = rows[i].periods[k];
+			assert_true(merge_add_row(&merge, &row, &err));
+		}
+		assert_int_equal(merge_period(&merge), rows[i].expected);
+		/* a part of a parallel merge */
+		assert_true(merge_combine(&all, &merge, &err));
+		assert_int_equal(merge_period(&all), rows[i].expected);
+	}
+}
+
 static void groups_by_labels_of_series_and_samples(void **state)
 {
 	AUTO_ARENA arena = { 0 };
@@ -168,6 +203,8 @@ static void a_sum_beyond_64_bits_is_an_error(void **state)
 	assert_int_equal(err.code, ERR_LIMIT);
 }
 
-RUN_TESTS(TEST(sums_equal_stacks_of_all_rows), TEST(groups_by_labels_of_series_and_samples),
-	  TEST(an_empty_merge_has_no_lines), TEST(ends_at_its_memory_limit),
-	  TEST(parallel_merges_share_their_memory_limit), TEST(a_sum_beyond_64_bits_is_an_error))
+RUN_TESTS(TEST(sums_equal_stacks_of_all_rows),
+	  TEST(series_of_different_periods_have_none_in_common),
+	  TEST(groups_by_labels_of_series_and_samples), TEST(an_empty_merge_has_no_lines),
+	  TEST(ends_at_its_memory_limit), TEST(parallel_merges_share_their_memory_limit),
+	  TEST(a_sum_beyond_64_bits_is_an_error))

@@ -2,8 +2,8 @@
 /*
  * x86_instruction - decodes the length, the opcode and the operands of an x86-64 instruction.
  *
- * It is not a disassembler: it decodes what the analysis of the stack pointer
- * (unwind_follow_internal.h) needs. Instructions that compilers do not write are unknown, and the
+ * It is not a disassembler: it decodes what an analysis of jumps and of the stack pointer needs
+ * (unwind/unwind_follow_internal.h). Instructions that compilers do not write are unknown, and the
  * analysis ends there. Cannot fail otherwise. Any thread.
  */
 #pragma once

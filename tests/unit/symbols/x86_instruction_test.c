@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/test.h"
-#include "unwind/x86_instruction_internal.h"
+#include "symbols/x86_instruction.h"
 
 static void decodes_the_length_of_each_instruction(void **state)
 {

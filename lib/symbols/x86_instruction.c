@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "symbols/x86_instruction.h"
+
 #include "base/reader.h"
-#include "unwind/x86_instruction_internal.h"
 
 enum {
 	REX_B = 1,
