@@ -40,13 +40,25 @@ static const struct read_use *find(const struct read_use *uses, struct share_own
 	return NULL;
 }
 
-bool read_budget_allows(const struct read_budget *budget, enum read_size size,
-			struct share_owner owner)
+static bool has_share(const struct read_budget *budget, enum read_size size,
+		      struct share_owner owner, int64_t part)
 {
 	const struct read_use *use = find(budget->uses[size], owner);
 
 	return read_budget_is_open(budget, size) &&
-	       (!use || use->cpu_ns <= budget->cpu_ns[size].tokens);
+	       (!use || use->cpu_ns <= budget->cpu_ns[size].tokens / part);
+}
+
+bool read_budget_allows(const struct read_budget *budget, enum read_size size,
+			struct share_owner owner)
+{
+	return has_share(budget, size, owner, 1);
+}
+
+bool read_budget_allows_again(const struct read_budget *budget, enum read_size size,
+			      struct share_owner owner)
+{
+	return has_share(budget, size, owner, 2);
 }
 
 bool read_budget_is_plenty(const struct read_budget *budget, enum read_size size)

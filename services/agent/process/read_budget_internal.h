@@ -54,6 +54,11 @@ static inline bool read_budget_is_open(const struct read_budget *budget, enum re
 bool read_budget_allows(const struct read_budget *budget, enum read_size size,
 			struct share_owner owner);
 
+/* The same for a process whose mappings are known but may have changed. Its owner uses at most half
+ * of the time for such processes, so that new ones do not wait for them. */
+bool read_budget_allows_again(const struct read_budget *budget, enum read_size size,
+			      struct share_owner owner);
+
 /* True if half of a burst is left: time that no sampled process needs now. */
 bool read_budget_is_plenty(const struct read_budget *budget, enum read_size size);
 

@@ -112,6 +112,22 @@ static void greedy_owners_get_equal_parts(void **state)
 			150 * PROC_SMALL_MS_PER_SECOND + PROC_SMALL_BURST_MS);
 }
 
+static void known_processes_leave_half_of_the_time_to_new_ones(void **state)
+{
+	struct read_budget budget = { 0 };
+	int again = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 600; i++) {
+		read_budget_refill(&budget, NS_PER_SECOND + i * NS_PER_SECOND / 4);
+		for (; read_budget_allows_again(&budget, READ_SMALL, root); again++)
+			read_budget_charge(&budget, READ_SMALL, root, NS_PER_MS);
+		assert_true(read_budget_allows(&budget, READ_SMALL, root));
+	}
+	assert_in_range(again, 150 * PROC_SMALL_MS_PER_SECOND / 3,
+			150 * PROC_SMALL_MS_PER_SECOND * 2 / 3);
+}
+
 static void any_number_of_owners_is_bounded(void **state)
 {
 	struct read_budget budget = { 0 };
@@ -148,6 +164,7 @@ int main(void)
 		cmocka_unit_test(an_owner_leaves_half_of_a_burst_to_others),
 		cmocka_unit_test(an_owner_that_needs_little_is_never_refused),
 		cmocka_unit_test(greedy_owners_get_equal_parts),
+		cmocka_unit_test(known_processes_leave_half_of_the_time_to_new_ones),
 		cmocka_unit_test(any_number_of_owners_is_bounded),
 		cmocka_unit_test(half_of_a_burst_is_plenty),
 	};
