@@ -9,8 +9,8 @@
  * The sample is handed to the sink when the table is loaded or cannot be loaded, when
  * DEFERRED_MS_MAX has passed, or when the agent stops. A deferred sample counts neither as stored
  * nor as lost, like a sample in the timeline. If an owner has its share of DEFERRED_BYTES_MAX, the
- * caller must walk the stack at once with the tables that are loaded. A zeroed struct is valid and empty;
- * deferred_samples_done() frees the copies of the samples. No I/O. Agent thread only.
+ * caller must walk the stack at once with the tables that are loaded. A zeroed struct is valid and
+ * empty; deferred_samples_done() frees the copies of the samples. No I/O. Agent thread only.
  */
 #pragma once
 
