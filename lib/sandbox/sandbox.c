@@ -111,7 +111,8 @@ static int spawn(pid_t *ret_pid, const char *path, const struct sandbox_options 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &no_signals);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	/* With a session of its own it has no part of the priority of the owner's. */
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 	posix_spawn_file_actions_adddup2(&actions, socket, SANDBOX_SOCKET);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
 	posix_spawn_file_actions_addclosefrom_np(&actions, SANDBOX_SOCKET + 1);

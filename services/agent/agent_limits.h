@@ -93,8 +93,9 @@
 	      "samples and events that wait to be processed in order",                             \
 	      "`decima_agent_samples_lost_total{reason=\"timeline_full\"}`, "                      \
 	      "`decima_agent_sideband_lost_total`")                                                \
-	LIMIT(DEFERRED_BYTES_MAX, 16 << 20, BYTES,                                                 \
-	      "deferred samples, which wait for an unwind table",                                  \
+	LIMIT(DEFERRED_BYTES_MAX, 8 << 20, BYTES,                                                  \
+	      "deferred samples, which wait for a file or an unwind table; those of one owner of " \
+	      "processes use at most as much as is free",                                          \
 	      "further stacks are walked with the tables that are loaded, "                        \
 	      "`decima_agent_samples_not_deferred_total`")                                         \
 	LIMIT(CPUS_MAX, 4096, COUNT, "CPUs", "an error at start")                                  \

@@ -29,9 +29,11 @@
 #include "server/daemon.h"
 #include "server/metrics/metrics.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/resource.h>
 
 enum {
@@ -237,13 +239,26 @@ static void run_intervals(struct profiler *profiler, struct sample_sink *sink, u
 }
 
 /*
+ * A kernel with autogroups divides CPU time among sessions first: nice values hold within one, and
+ * a user can make any number of sessions. The helper processes have sessions of their own. True if
+ * the session has priority, or if it is not the agent's alone or there are no autogroups.
+ */
+static bool raise_session(void)
+{
+	AUTO_FD fd =
+		getsid(0) == getpid() ? open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC) : -1;
+
+	return fd < 0 || dprintf(fd, "%d", SAMPLING_NICE) > 0;
+}
+
+/*
  * On a loaded host the sampling thread would wait for its turn while the rings fill. Its work in a
  * round is bounded, so that it delays others little. The threads that exist already keep their
  * priority.
  */
 static void raise_priority(void)
 {
-	if (setpriority(PRIO_PROCESS, (id_t)gettid(), SAMPLING_NICE) != 0)
+	if (setpriority(PRIO_PROCESS, (id_t)gettid(), SAMPLING_NICE) != 0 || !raise_session())
 		log_info("the sampling thread has no priority over other programs",
 			 "needs=CAP_SYS_NICE");
 }

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ import pytest
 
 import shares
 from harness import wait_until
+from hostile_elf import long_path, write_small_program
 from local.services import http
 from local_agent import LocalAgent
 
@@ -78,18 +78,6 @@ def counter(agent, name):
                                    re.MULTILINE)))
 
 
-def write_small_program(path, number):
-    """An ELF file of one page with a build id of its own."""
-    def segment(kind, flags, offset, size):
-        return struct.pack("<IIQQQQQQ", kind, flags, offset, offset, offset, size, size, 4)
-
-    note = struct.pack("<III4s20s", 4, 20, 3, b"GNU\0", number.to_bytes(20, "little"))
-    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2,
-                         64, 0, 0)
-    load = segment(1, 5, 0, 4096)
-    path.write_bytes((header + load + segment(4, 4, 176, len(note)) + note).ljust(4096, b"\xc3"))
-
-
 class Victim:
     """A program that starts under the attack and uses a known CPU time."""
 
@@ -116,18 +104,9 @@ class Victim:
         return f"{known} of {len(own)} samples of the victim with its program"
 
 
-def long_path(place):
+def long_file(place):
     """A file whose path is nearly as long as the kernel allows."""
-    here = os.open(place, os.O_RDONLY)
-    name = "d" * 200
-    path = place
-    for _ in range(18):
-        os.mkdir(name, 0o755, dir_fd=here)
-        deeper = os.open(name, os.O_RDONLY, dir_fd=here)
-        os.close(here)
-        here, path = deeper, path / name
-    os.close(here)
-    file = path / "code"
+    file = long_path(place) / "code"
     file.write_bytes(b"\xc3" * 4096)
     file.chmod(0o644)
     return file
@@ -135,7 +114,7 @@ def long_path(place):
 
 def test_a_process_that_maps_in_a_loop_disturbs_no_other(own, place, protos, figure):
     before, began = cpu_seconds(own.process.pid), time.monotonic()
-    with attack(PROGRAMS / "flood", long_path(place), 12, 30000, 12) as flood:
+    with attack(PROGRAMS / "flood", long_file(place), 12, 30000, 12) as flood:
         assert flood.stdout.readline() == "ready\n"
         victim = Victim(4)
         maps = int(flood.stdout.readline())

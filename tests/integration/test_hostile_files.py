@@ -6,7 +6,6 @@ puts a count that is too large for the file header.
 """
 import os
 import re
-import struct
 import subprocess
 import sys
 import tempfile
@@ -15,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from harness import wait_until
+from hostile_elf import HEADERS, sparse_elf
 from local.services import http
 from local_agent import LocalAgent
 
 BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
 NOBODY = 65534
-HEADERS = 16_000_000
 FILES = 20
 RSS_MAX = 40 << 20
 
@@ -34,24 +33,6 @@ for path in sys.argv[1:]:
 print("mapped", flush=True)
 sys.stdin.read()
 """
-
-
-def sparse_elf(path, has_many_segments):
-    """A file of 1 GB of headers, of which 8 KiB are on disk; each with contents of its own."""
-    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 3, 62, 1, 0, 64, 4096, 0, 64,
-                         56, 0xffff if has_many_segments else 2, 64, 0, 0)
-    segments = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 8192, 8192, 4096)
-    segments += struct.pack("<IIQQQQQQ", 4, 4, 0, 0, 0, 8192, 8192, 4)
-    section = struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, HEADERS, 0,
-                          HEADERS if has_many_segments else 0, 0, 0)
-    with open(path, "wb") as f:
-        f.write(header + segments + os.urandom(16))
-        f.seek(4096)
-        f.write(section)
-        f.truncate(4096 + 64 * HEADERS)
-    path.chmod(0o644)
-    assert path.stat().st_blocks * 512 <= 8192
-    return path
 
 
 @pytest.fixture

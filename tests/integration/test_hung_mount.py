@@ -17,9 +17,11 @@ from pathlib import Path
 import pytest
 
 import shares
-from harness import SLOW, wait_until
+from harness import SLOW, servers_of_a_run, stays, wait_until
 from local.services import http
 from local_agent import LocalAgent
+from priority import with_priority
+from spooled import SpoolingAgent, samples_in
 
 BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parents[2] / "build"))
 HERTZ = 19
@@ -41,7 +43,7 @@ def own(tmp_path):
 class HungMount:
     """Two programs on a file system that hangs for an agent and its child processes."""
 
-    def __init__(self, place, operation, agent):
+    def __init__(self, place, operation, agent_pid):
         self.source, self.point = place / "source", place / "mount"
         self.running = []
         self.source.mkdir()
@@ -50,7 +52,7 @@ class HungMount:
             self.build(name)
         self.server = subprocess.Popen(
             ["/usr/bin/python3", Path(__file__).with_name("hung_mount.py"), self.source,
-             self.point, operation, str(agent.process.pid)],
+             self.point, operation, str(agent_pid)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.server.stdout.readline() == "mounted\n"
 
@@ -60,9 +62,10 @@ class HungMount:
                         "-o", self.source / name,
                         Path(__file__).parents[1] / "programs" / "burn.c"], check=True)
 
-    def run(self, name, seconds):
+    def run(self, name, seconds, user=0):
         """Starts a program. It may hang until the release, at a page that the agent reads."""
-        process = subprocess.Popen([self.point / name, str(seconds)], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([self.point / name, str(seconds)], user=user,
+                                   stdout=subprocess.DEVNULL)
         self.running.append(process)
         return process
 
@@ -73,16 +76,19 @@ class HungMount:
         self.server.stdin.close()
 
     def close(self):
+        """May be called twice."""
         self.release()
         for process in self.running:
+            process.terminate()
             process.wait(SLOW * 30)
-        subprocess.run(["umount", "-l", self.point], check=True)
-        self.server.wait(SLOW * 10)
+        if self.server.poll() is None:
+            subprocess.run(["umount", "-l", self.point], check=True)
+            self.server.wait(SLOW * 10)
 
 
 @contextlib.contextmanager
 def hung_mount(place, operation, agent):
-    mount = HungMount(place, operation, agent)
+    mount = HungMount(place, operation, agent.process.pid)
     try:
         yield mount
     finally:
@@ -158,6 +164,74 @@ def test_all_other_programs_are_sampled_and_read(own, protos, tmp_path, operatio
     assert "file system hangs" in own.words()
 
 
+@pytest.fixture(scope="module")
+def fleet():
+    """A run directory without a server."""
+    with servers_of_a_run("-hung", without=("postgres", "redis", "kafka")) as made:
+        yield made
+
+
+class BusyProgram:
+    """A program that always runs: it takes precedence over all others."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([BUILD / "tests" / "programs" / "burn"],
+                                        stdout=subprocess.DEVNULL,
+                                        preexec_fn=with_priority(-19))
+        self.began = time.time()
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+        return time.time()
+
+    def times(self, samples):
+        """When it was sampled, in seconds."""
+        return sorted(s.time_ms / 1000 for s in samples if s.get("pid") == str(self.process.pid))
+
+
+def longest_gap(times, start, end):
+    """The longest time in [start, end) without one of `times`."""
+    places = [start, *(at for at in times if start <= at < end), end]
+    return max(later - before for before, later in zip(places, places[1:]))
+
+
+@pytest.mark.parametrize("times, gap", [([], 10), ([1, 2, 3, 9], 6), ([4, 5], 5), ([12], 10)])
+def test_the_longest_gap_includes_the_ends(times, gap):
+    assert longest_gap(times, 0, 10) == gap
+
+
+@operations
+def test_sampling_has_no_gap_of_a_second_while_it_hangs_and_afterwards(
+        fleet, protos, tmp_path, operation, figure):
+    (tmp_path / "state").mkdir()
+    agent = SpoolingAgent(fleet, f"hung-{operation}", tmp_path / "state", protos,
+                          profiling_cpu_sampling_frequency=97)
+    busy = BusyProgram()
+    mount = HungMount(tmp_path, operation, agent.pid)
+    try:
+        mount.run("first", 3600)
+        mount.wait_for_hang()
+        hung = time.time()
+        stays(lambda: agent.service.get("/ready")[0] == 200, 5, what="ready while it hangs")
+        released = time.time()
+        mount.close()
+        stays(lambda: agent.service.get("/ready")[0] == 200, 2, what="ready afterwards")
+        ended = busy.end()
+        agent.stop()
+    finally:
+        agent.kill()
+        busy.end()
+        mount.close()
+
+    times = busy.times(samples_in(agent.batches()))
+    during = longest_gap(times, hung, released)
+    after = longest_gap(times, released, ended - 1)
+    figure(f"{operation}: of a program that always runs, the longest time without a sample was "
+           f"{during:.2f} s while its file system hung, {after:.2f} s afterwards")
+    assert during < 1 and after < 1
+
+
 @operations
 def test_the_agent_stops_while_a_file_system_hangs(own, tmp_path, operation, figure):
     with hung_mount(tmp_path, operation, own) as mount:
@@ -184,7 +258,7 @@ def test_a_program_of_a_file_system_that_is_not_local_is_read(own, protos, tmp_p
 
 
 @contextlib.contextmanager
-def held_memory(place):
+def held_memory(place, user=0):
     """A process whose mappings cannot be read, since one of its threads hangs in mmap()."""
     source, point = place / "source", place / "mount"
     source.mkdir()
@@ -194,7 +268,8 @@ def held_memory(place):
         ["/usr/bin/python3", Path(__file__).with_name("held_memory.py"), source, point],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert server.stdout.readline() == "mounted\n"
-    process = subprocess.Popen([BUILD / "tests" / "programs" / "hold_memory", point / "file"])
+    process = subprocess.Popen([BUILD / "tests" / "programs" / "hold_memory", point / "file"],
+                               user=user)
     try:
         assert server.stdout.readline() == "write\n"
         yield process

@@ -36,22 +36,44 @@ void collect_done(struct collect *collect)
 void collect_begin(struct collect *collect, int64_t unix_offset_ns)
 {
 	arena_reset(&collect->arena);
+	collect->texts = (struct map){ .arena = &collect->arena };
 	sample_set_init(&collect->set, &collect->arena);
 	collect->unix_offset_ns = unix_offset_ns;
 }
 
-/* Copies a text into the interval's arena. Texts are untrusted: bytes that are not UTF-8, and NUL,
- * become '?'. */
-static str own_text(struct collect *collect, str text)
+/* Texts are untrusted: bytes that are not UTF-8, and NUL, become '?'. Returns `text` if it has
+ * none.
+ */
+static str clean_text(struct collect *collect, str text)
 {
+	bool utf8 = str_is_utf8(text);
+
+	if (utf8 && !memchr(text.ptr, 0, text.len))
+		return text;
+
 	str copy = str_copy(&collect->arena, text);
 	char *bytes = (char *)(uintptr_t)copy.ptr;
-	bool utf8 = str_is_utf8(copy);
 
 	for (size_t i = 0; i < copy.len; i++)
 		if (bytes[i] == 0 || (!utf8 && (unsigned char)bytes[i] >= 0x80))
 			bytes[i] = '?';
 	return copy;
+}
+
+/* Copies a text into the interval's arena. A text is copied once: a user can make all frames of a
+ * program have a path of thousands of bytes. */
+static str own_text(struct collect *collect, str text)
+{
+	const char *known = text.len ? map_get(&collect->texts, text) : "";
+
+	if (known)
+		return (str){ known, text.len };
+
+	str key = str_copy(&collect->arena, text);
+	str clean = clean_text(collect, key);
+
+	*map_at(&collect->texts, key) = (void *)(uintptr_t)clean.ptr;
+	return clean;
 }
 
 /* sample_set_frame() borrows texts; the texts of a new frame are copied. */

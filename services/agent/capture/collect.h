@@ -46,6 +46,7 @@ struct collect {
 	/* private */
 	struct series_budget series;
 	struct arena arena, scratch;
+	struct map texts; /* of the interval: where each is in the arena */
 	struct collect_options options;
 	int64_t unix_offset_ns; /* from CLOCK_MONOTONIC to Unix time */
 };

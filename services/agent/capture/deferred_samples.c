@@ -32,7 +32,8 @@ bool deferred_samples_add(struct deferred_samples *deferred, const struct sample
 	size_t record_bytes = sample_bytes(record);
 	size_t bytes = offsetof(struct deferred_sample, record) + record_bytes;
 
-	if (deferred->bytes + bytes > DEFERRED_BYTES_MAX) {
+	deferred->shares.size = DEFERRED_BYTES_MAX;
+	if (!shares_take(&deferred->shares, process->owner, bytes)) {
 		deferred->rejected++;
 		return false;
 	}
@@ -60,10 +61,15 @@ bool deferred_samples_add(struct deferred_samples *deferred, const struct sample
 	return true;
 }
 
-static void drop(struct deferred_samples *deferred, struct deferred_sample *sample)
+static void release_room(struct deferred_samples *deferred, const struct deferred_sample *sample)
 {
 	deferred->count--;
 	deferred->bytes -= sample->bytes;
+	shares_release(&deferred->shares, sample->process.owner, sample->bytes);
+}
+
+static void free_sample(struct deferred_sample *sample)
+{
 	process_image_release(sample->process.image);
 	process_image_release(sample->process.before);
 	process_cgroup_release(sample->process.cgroup);
@@ -105,8 +111,9 @@ static void hand_out(struct deferred_samples *deferred, uint64_t now_ns, bool st
 			continue;
 		}
 		deferred->ends[end]++;
+		release_room(deferred, sample); /* the sink may add it again */
 		sink->sample(sink->self, &sample->record, &sample->process, sample->since_ns);
-		drop(deferred, sample);
+		free_sample(sample);
 	}
 }
 
@@ -127,7 +134,9 @@ void deferred_samples_done(struct deferred_samples *deferred)
 		struct deferred_sample *sample = deferred->first;
 
 		deferred->first = sample->next;
-		drop(deferred, sample);
+		release_room(deferred, sample);
+		free_sample(sample);
 	}
+	shares_done(&deferred->shares);
 	*deferred = (struct deferred_samples){ 0 };
 }

@@ -8,9 +8,9 @@
  * its process as it was at the tick: images are reference-counted and never changed while shared.
  * The sample is handed to the sink when the table is loaded or cannot be loaded, when
  * DEFERRED_MS_MAX has passed, or when the agent stops. A deferred sample counts neither as stored
- * nor as lost, like a sample in the timeline. If DEFERRED_BYTES_MAX is reached, the caller must
- * walk the stack at once with the tables that are loaded. A zeroed struct is valid and empty;
- * deferred_samples_done() frees the copies of the samples. No I/O. Agent thread only.
+ * nor as lost, like a sample in the timeline. If an owner has its share of DEFERRED_BYTES_MAX, the
+ * caller must walk the stack at once with the tables that are loaded. A zeroed struct is valid and
+ * empty; deferred_samples_done() frees the copies of the samples. No I/O. Agent thread only.
  */
 #pragma once
 
@@ -35,6 +35,7 @@ struct deferred_samples {
 	 * times, for one table after another. */
 	uint64_t rejected, ends[DEFERRED_END_COUNT];
 	/* private */
+	struct shares shares; /* of DEFERRED_BYTES_MAX */
 	struct deferred_sample *first, **last;
 };
 
@@ -50,8 +51,8 @@ struct deferred_sink {
  * Adds a sample. Copies the record and takes references to the images and the cgroup of the
  * process. `executable` is mapped by the process, and it is being read or its table is being
  * built; the references keep it alive. `since_ns`: CLOCK_MONOTONIC start of the first wait of this
- * sample. False: DEFERRED_BYTES_MAX would be exceeded; nothing is kept, `rejected` counts it, and
- * the caller must walk the stack at once.
+ * sample. False: the owner of the process has its share of DEFERRED_BYTES_MAX; nothing is kept,
+ * `rejected` counts it, and the caller must walk the stack at once.
  */
 bool deferred_samples_add(struct deferred_samples *deferred, const struct sample_record *record,
 			  const struct process *process, const struct executable *executable,

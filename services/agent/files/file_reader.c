@@ -40,7 +40,7 @@ struct file_item {
 	int fd; /* the open file */
 	bool is_done;
 	enum executable_end end;
-	struct file_read_response found;
+	struct file_read_response *found; /* heap memory, while it is read: thousands may wait */
 };
 
 enum step { STEP_LOCATE, STEP_OPEN, STEP_READ, STEP_READ_TRUSTED };
@@ -65,6 +65,7 @@ static void item_free(struct file_item *item)
 	reset(item);
 	free((void *)(uintptr_t)item->claim.path.ptr);
 	free((void *)(uintptr_t)item->claim.build_id.ptr);
+	free(item->found);
 	free(item);
 }
 
@@ -243,12 +244,14 @@ static enum sandbox_reply receive(struct file_lane *lane, enum step step, struct
 {
 	if (step < STEP_READ)
 		return receive_opener(lane, step, item);
+	if (!item->found)
+		item->found = heap_new(struct file_read_response);
 
 	enum sandbox_reply reply =
 		sandbox_wait(process_of(lane, step), FILE_LOCAL_MS, &lane->reader->cancel,
-			     &item->found, sizeof(item->found), NULL);
+			     item->found, sizeof(*item->found), NULL);
 
-	return reply == SANDBOX_RESPONDED && !is_sound(&item->found) ? SANDBOX_INVALID : reply;
+	return reply == SANDBOX_RESPONDED && !is_sound(item->found) ? SANDBOX_INVALID : reply;
 }
 
 /* The process did not respond to the job of the item. False: the agent ends. */
@@ -342,9 +345,11 @@ static void accept(struct file_item *item)
 {
 	AUTO_ARENA arena = { 0 };
 
+	if (!item->found) /* the agent ends */
+		return;
 	if (!item->claim.build_id.len ||
-	    (item->found.is_elf &&
-	     str_eq(str_from(item->found.build_id), str_hex(&arena, item->claim.build_id)))) {
+	    (item->found->is_elf &&
+	     str_eq(str_from(item->found->build_id), str_hex(&arena, item->claim.build_id)))) {
 		finish(item, EXECUTABLE_READ);
 		return;
 	}
@@ -357,7 +362,6 @@ static void accept(struct file_item *item)
 static void respond(struct file_lane *lane, struct file_item *item)
 {
 	struct executable_reading *reading = heap_new(struct executable_reading);
-	size_t bytes = item->found.segment_count * sizeof(struct elf_segment);
 	bool is_read = item->end == EXECUTABLE_READ;
 
 	metric_add_at(&ends, item->end, 1);
@@ -374,13 +378,15 @@ static void respond(struct file_lane *lane, struct file_item *item)
 	};
 	item->claim = (struct executable_claim){ 0 }; /* the reading's now */
 	if (is_read) {
+		size_t bytes = item->found->segment_count * sizeof(struct elf_segment);
+
 		reading->is_trusted = item->location.is_trusted;
-		reading->is_elf = item->found.is_elf;
-		memcpy(reading->hash, item->found.hash, sizeof(reading->hash));
-		memcpy(reading->build_id, item->found.build_id, sizeof(reading->build_id));
+		reading->is_elf = item->found->is_elf;
+		memcpy(reading->hash, item->found->hash, sizeof(reading->hash));
+		memcpy(reading->build_id, item->found->build_id, sizeof(reading->build_id));
 		reading->segments = heap_zeroed(bytes + 1, 1);
-		memcpy(reading->segments, item->found.segments, bytes);
-		reading->segment_count = item->found.segment_count;
+		memcpy(reading->segments, item->found->segments, bytes);
+		reading->segment_count = item->found->segment_count;
 		reading->fd = fd_take(&item->fd);
 		reading->root = fd_take(&item->location.root);
 	}

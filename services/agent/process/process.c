@@ -100,7 +100,7 @@ void process_table_first_scan(struct process_table *table)
 
 void process_table_scan_more(struct process_table *table, size_t count)
 {
-	for (; table->first_scan && count && read_budget_is_open(&table->budget, READ_SMALL);
+	for (; table->first_scan && count && read_budget_is_plenty(&table->budget, READ_SMALL);
 	     count--) {
 		uint32_t pid = next_pid(table->first_scan);
 

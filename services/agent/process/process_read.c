@@ -117,7 +117,8 @@ static void replace_image(struct process_table *table, struct process *process,
 /* Returns the size of the process. */
 static enum read_size read_image(struct process_table *table, struct process *process)
 {
-	bool may_be_large = read_budget_is_open(&table->budget, READ_LARGE);
+	bool may_be_large =
+		read_budget_allows(&table->budget, READ_LARGE, owner_of_process(process));
 	size_t max = may_be_large ? PROC_MAPS_BYTES_MAX : PROC_MAPS_SMALL_BYTES;
 	struct process_image *image = process_image_new();
 	str exe = proc_exe(&table->scratch, process->pid);
@@ -166,6 +167,17 @@ static bool read_process(struct process_table *table, struct process *process, u
 	return true;
 }
 
+/* What is not known comes before what may have changed. */
+static bool is_allowed(struct process_table *table, struct process *process, enum read_size size)
+{
+	struct share_owner owner = owner_of_process(process);
+
+	return (process->image ? read_budget_allows_again(&table->budget, size, owner)
+			       : read_budget_allows(&table->budget, size, owner)) &&
+	       proc_reader_may_read(&table->reader, process->pid, owner,
+				    table->budget.now_ns / NS_PER_MS);
+}
+
 bool process_read(struct process_table *table, struct process *process, uint64_t start_ns)
 {
 	enum read_size size = process->is_large ? READ_LARGE : READ_SMALL;
@@ -179,15 +191,14 @@ bool process_read(struct process_table *table, struct process *process, uint64_t
 	}
 	if (!process->cgroup) /* its files are those of its owner */
 		(void)!process_read_cgroup(process);
-	if (!proc_reader_may_read(&table->reader, process->pid, owner_of_process(process),
-				  table->budget.now_ns / NS_PER_MS)) {
+	if (!is_allowed(table, process, size)) {
 		table->postponed++;
 		return false;
 	}
 	began_ns = clock_thread_cpu_ns() + table->reader.cpu_ns;
 	process->read_ms = table->budget.now_ns / NS_PER_MS;
 	ok = read_process(table, process, start_ns, &size);
-	read_budget_charge(&table->budget, size,
+	read_budget_charge(&table->budget, size, owner_of_process(process),
 			   clock_thread_cpu_ns() + table->reader.cpu_ns - began_ns);
 	return ok;
 }

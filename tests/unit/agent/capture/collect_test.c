@@ -144,6 +144,38 @@ static void frames_are_root_first_with_the_addresses_of_calls_in_the_file(void *
 	tear_down(&fixture);
 }
 
+static void a_long_path_is_in_memory_once_and_not_for_each_frame(void **state)
+{
+	enum { PATH = 3600, STACKS = 40, FRAMES = 100 };
+	char path[PATH + 1] = { 0 };
+	struct executable deep = program;
+	uint64_t user[FRAMES];
+	struct fixture fixture;
+
+	(void)state;
+	memset(path, 'd', PATH);
+	path[0] = '/';
+	path[PATH - 1] = '\xff'; /* also a text that must be cleaned */
+	deep.path = path;
+	set_up(&fixture);
+	fixture.image.mappings.items[0].executable = &deep;
+	for (uint64_t i = 0; i < STACKS; i++) {
+		for (uint64_t j = 0; j < FRAMES; j++)
+			user[j] = 0x1100 + 2 * (i * FRAMES + j) % 0x1f00;
+		tick(&fixture, &fixture.process, user, FRAMES);
+	}
+
+	const struct frame *first = frame_of(&fixture, 0), *second = frame_of(&fixture, 1);
+
+	assert_true(fixture.collect.set.frames.len > 3000);
+	assert_int_equal(first->path.len, PATH);
+	assert_int_equal(first->path.ptr[PATH - 1], '?');
+	assert_ptr_equal(first->path.ptr, second->path.ptr);
+	assert_true(fixture.collect.arena.size < (4 << 20));
+	fixture.image.mappings.items[0].executable = &program;
+	tear_down(&fixture);
+}
+
 static void a_stack_is_truncated_where_it_leaves_the_mappings(void **state)
 {
 	static const uint64_t user[] = { 0x1010, 0xffffffffffffffff, 0x2021 };
@@ -493,6 +525,7 @@ static void counts_user_stacks_by_their_least_certain_step(void **state)
 RUN_TESTS(TEST(a_sample_has_its_process_time_and_value),
 	  TEST(a_frame_has_the_path_of_its_mapping_and_the_address_of_its_file),
 	  TEST(frames_are_root_first_with_the_addresses_of_calls_in_the_file),
+	  TEST(a_long_path_is_in_memory_once_and_not_for_each_frame),
 	  TEST(a_stack_is_truncated_where_it_leaves_the_mappings),
 	  TEST(a_leaf_in_no_mapping_is_kept_as_it_is),
 	  TEST(only_a_guessed_stack_has_a_label_that_says_so),

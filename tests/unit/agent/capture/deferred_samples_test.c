@@ -195,8 +195,28 @@ static void samples_beyond_the_limit_are_rejected_and_counted(void **state)
 	assert_int_equal(deferred.bytes, 0);
 }
 
+static void an_owner_leaves_room_to_others(void **state)
+{
+	struct deferred_samples deferred;
+
+	(void)state;
+	set_up(&deferred);
+	while (keep(&deferred, 1, &library)) {
+	}
+	assert_true(deferred.bytes <= DEFERRED_BYTES_MAX / 2);
+
+	size_t of_greedy = deferred.bytes;
+
+	process.owner.id = 10;
+	while (keep(&deferred, 2, &library)) {
+	}
+	assert_true(deferred.bytes - of_greedy > DEFERRED_BYTES_MAX / 5);
+	tear_down(&deferred);
+}
+
 RUN_TESTS(TEST(a_sample_waits_until_its_table_is_loaded),
 	  TEST(a_table_that_cannot_be_built_ends_the_wait), TEST(no_wait_is_longer_than_the_limit),
 	  TEST(a_sample_deferred_again_waits_for_the_next_table),
 	  TEST(the_process_stays_as_it_was_at_the_tick),
-	  TEST(samples_beyond_the_limit_are_rejected_and_counted))
+	  TEST(samples_beyond_the_limit_are_rejected_and_counted),
+	  TEST(an_owner_leaves_room_to_others))
