@@ -53,7 +53,8 @@ PURE = {
     "lib/store/scan": "scan_plan store_stats",
     "lib/store/write": "batch_hashes fence_groups raw_row received_set seen_ids transit",
     "lib/symbols": """demangle dwarf_functions dwarf_lines elf_plt go_functions go_module go_table
-        symbol_build symbol_model symbol_reach symbol_spans symbol_table symbol_writer x86_instruction""",
+        symbol_build symbol_model symbol_reach symbol_spans symbol_table symbol_writer
+        x86_instruction""",
     "lib/unwind": """unwind_build unwind_cfi unwind_file unwind_fixed unwind_follow unwind_go
         unwind_program unwind_ranges unwind_rows unwind_state unwind_writer""",
     "lib/wire": """otlp_decoder otlp_dictionary otlp_field otlp_intern otlp_labels otlp_reader

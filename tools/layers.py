@@ -115,7 +115,8 @@ MAY_USE = {
         "services/querier/merge",
     "services/querier/report":
         "lib/base lib/profile lib/wire lib/server/metrics lib/server/http lib/server/json "
-        "lib/store/chunk lib/store/scan services/querier/merge services/querier/symbolize",
+        "lib/store/chunk lib/store/scan services/querier services/querier/merge "
+        "services/querier/symbolize",
     "services/querier/api":
         "lib/base lib/profile lib/server/metrics lib/server/config lib/server/http "
         "lib/server/json lib/store lib/store/read lib/store/fleet lib/store/share "

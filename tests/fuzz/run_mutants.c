@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* of the sanitizers' runtime, if there is one */
@@ -29,10 +30,13 @@ static struct {
 
 static void mutant_save(void)
 {
+	static const char written[] = ": the mutant is in this file\n";
 	int fd = open(current.name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	ssize_t n = fd < 0 ? -1 : write(fd, current.image, current.len);
 
-	fprintf(stderr, "%s: %zd bytes were written\n", current.name, n);
+	if (fd < 0 || write(fd, current.image, current.len) != (ssize_t)current.len ||
+	    write(STDERR_FILENO, current.name, strlen(current.name)) < 0 ||
+	    write(STDERR_FILENO, written, sizeof(written) - 1) < 0)
+		_exit(EXIT_FAILURE);
 }
 
 static void aborted(int number)

@@ -134,8 +134,9 @@ def shared_parts(data):
     """The share of either side's CPU time outside of the kernel in nodes that both sides have."""
     nodes, names = data["nodes"], data["names"]
     own = [i for i, binary in enumerate(nodes["binary"]) if names[binary] != KERNEL]
-    return [sum(nodes[f"{side}_self"][i] for i in own if nodes["a_total"][i] and nodes["b_total"][i])
-            / sum(nodes[f"{side}_self"][i] for i in own) for side in "ab"]
+    both = [i for i in own if nodes["a_total"][i] and nodes["b_total"][i]]
+    return [sum(nodes[f"{side}_self"][i] for i in both) /
+            sum(nodes[f"{side}_self"][i] for i in own) for side in "ab"]
 
 
 @pytest.fixture(scope="module", params=["two-paths", "one-path"])

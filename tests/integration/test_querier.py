@@ -164,7 +164,8 @@ def test_a_flame_graph_is_in_preorder_with_columns_beside_the_names(filled):
 def test_a_table_has_self_and_total_of_each_function(filled):
     def row(function, own, total, **more):
         return {"function": function, "binary": "alpha", "file": "", "build_id": "aa" * 20,
-                "address": "0x" + function.rpartition("0x")[2], "self": own * PERIOD, "total": total * PERIOD} | more
+                "address": "0x" + function.rpartition("0x")[2],
+                "self": own * PERIOD, "total": total * PERIOD} | more
 
     of_beta = {"binary": "be;ta", "build_id": "bb" * 20}
     data = filled.data("query", query="{}", report="table")

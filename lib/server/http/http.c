@@ -11,6 +11,7 @@
 #include "server/http/socket.h"
 #include "server/limits.h"
 
+#include <assert.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <strings.h>
@@ -335,6 +336,7 @@ static void handle(struct http_server *server, struct http_exchange *exchange,
 
 	if (!cancel_open(&gone, &err))
 		log_debug("a client's disconnect will be noticed late", "error=\"%s\"", err.msg);
+	assert(exchange->route); /* a request without a route has an error status */
 	exchange->request.gone = &gone;
 	http_watch_handling(&server->watch, slot, &gone);
 	exchange->route->handle(service_of(server, exchange), &exchange->request,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/write/transit.h"
 
-static uint64_t less(uint64_t from, uint64_t samples)
+static uint64_t less(uint64_t minuend, uint64_t subtrahend)
 {
-	return from > samples ? from - samples : 0;
+	return minuend > subtrahend ? minuend - subtrahend : 0;
 }
 
 void transit_add_new(struct transit *transit, const struct transit_batch *batch)

@@ -24,7 +24,7 @@ void read_budget_refill(struct read_budget *budget, uint64_t now_ns)
 	uint64_t passed_ns = now_ns - budget->now_ns;
 
 	budget->now_ns = now_ns;
-	for (size_t i = 0; i < READ_SIZE_COUNT; i++) {
+	for (enum read_size i = 0; i < READ_SIZE_COUNT; i++) {
 		token_bucket_refill(&budget->cpu_ns[i], buckets[i].ms_per_second * NS_PER_MS,
 				    (int64_t)(buckets[i].burst_ms * NS_PER_MS), now_ns);
 		for (size_t j = 0; j < READ_OWNERS_MAX; j++)

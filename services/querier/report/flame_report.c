@@ -81,7 +81,7 @@ static struct node_tables tables_of(const struct flame *flame, report_columns co
 	bool *done = arena_array(arena, bool, flame->symbols->len);
 
 	build_lists_init(&tables.lists, arena);
-	for (size_t column = 0; column < REPORT_COLUMN_COUNT; column++)
+	for (enum report_column column = 0; column < REPORT_COLUMN_COUNT; column++)
 		if (report_columns_has(columns, column))
 			tables.of_symbols[column] =
 				arena_array(arena, uint32_t, flame->symbols->len);

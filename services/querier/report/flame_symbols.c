@@ -202,9 +202,9 @@ static size_t components_that_differ(str a, str b)
 }
 
 /*
- * If one build has functions of this name in several files, files distinguish them: so many of
- * their last components as distinguish those of each build, because the directory of a build is
- * another one in the next. Sorts the family.
+ * If one build has functions of this name in several files, files distinguish them: the last
+ * components of their paths, as few as distinguish those of each build, because the directory of a
+ * build is another one in the next. Sorts the family.
  */
 static void set_files(struct pending *family, size_t count)
 {

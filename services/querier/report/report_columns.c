@@ -13,7 +13,7 @@ static bool add_column(str name, report_columns *columns, struct err *err)
 	char names[128];
 	size_t len = 0;
 
-	for (size_t i = 0; i < REPORT_COLUMN_COUNT; i++) {
+	for (enum report_column i = 0; i < REPORT_COLUMN_COUNT; i++) {
 		if (!str_eq(str_from(report_column_names[i]), name)) {
 			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
 						i ? ", " : "", report_column_names[i]);

@@ -11,6 +11,8 @@
 static _Atomic uint64_t ahead_ns; /* of the clock of this process */
 
 /* Replaces that of libc for the code under test, which reads the clock through base/clock.h. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those of libc are reserved
+ */
 int clock_gettime(clockid_t clock, struct timespec *ret_time)
 {
 	int result = (int)syscall(SYS_clock_gettime, clock, ret_time);

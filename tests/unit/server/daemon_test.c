@@ -28,6 +28,8 @@ static bool ready(void *self, struct err *why)
 }
 
 /* Replaces that of libc. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those of libc are reserved
+ */
 int clock_gettime(clockid_t clock, struct timespec *ret_time)
 {
 	int result = (int)syscall(SYS_clock_gettime, clock, ret_time);

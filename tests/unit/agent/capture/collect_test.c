@@ -196,9 +196,9 @@ static void a_stack_is_truncated_where_it_leaves_the_mappings(void **state)
 static void a_truncated_stack_has_the_reason_as_its_root(void **state)
 {
 	(void)state;
-	for (uint16_t end = USER_END_NONE; end < USER_END_COUNT; end++) {
+	for (int end = USER_END_NONE; end < USER_END_COUNT; end++) {
 		struct sample_record record = { .user_frames = 1,
-						.user_end = end,
+						.user_end = (uint16_t)end,
 						.frames = { 0x1010 } };
 		bool is_truncated = end > USER_END_COMPLETE;
 		char expected[FRAME_TRUNCATED_MAX];

@@ -18,6 +18,7 @@ static bool build(struct merge *merge, struct arena *arena, struct flame *ret_fl
 {
 	struct flame_symbols *symbols = arena_array(arena, struct flame_symbols, 1);
 
+	*ret_flame = (struct flame){ 0 };
 	return flame_symbols_make(symbols, &merge, 1, FRAME_OF_BINARY, arena, &err) &&
 	       flame_build(symbols, 0, arena, ret_flame, &err);
 }
@@ -26,6 +27,7 @@ static bool build_table(struct merge *merge, struct arena *arena, struct flame_t
 {
 	struct flame_symbols *symbols = arena_array(arena, struct flame_symbols, 1);
 
+	*ret_table = (struct flame_table){ 0 };
 	return flame_symbols_make(symbols, &merge, 1, FRAME_OF_BINARY, arena, &err) &&
 	       flame_table_build(symbols, arena, ret_table, &err);
 }

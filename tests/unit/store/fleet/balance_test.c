@@ -207,7 +207,7 @@ static void balances_the_counts_of_spools(void **state)
 						      (uint64_t)rows[i].unaccounted);
 		assert_int_equal(sum.unaccounted, rows[i].unaccounted);
 		assert_int_equal(sum.why != NULL, rows[i].why != NULL);
-		assert_true(!sum.why || strstr(sum.why, rows[i].why));
+		assert_true(!sum.why || !rows[i].why || strstr(sum.why, rows[i].why));
 	}
 }
 
