@@ -31,6 +31,18 @@ bool capabilities_drop_bounding(uint64_t kept)
 	return done;
 }
 
+bool capabilities_use(uint64_t used, struct err *err)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[2];
+
+	if (!capabilities_read(sets, err))
+		return false;
+	for (int i = 0; i < 2; i++)
+		sets[i].effective = sets[i].permitted & (uint32_t)(used >> 32 * i);
+	return syscall(SYS_capset, &header, sets) == 0 || err_errno(err, "use fewer capabilities");
+}
+
 bool capabilities_drop(uint64_t kept, struct err *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -18,6 +18,10 @@ bool capabilities_read(struct __user_cap_data_struct ret_sets[2], struct err *er
  * CAP_SYS_ADMIN, which includes CAP_BPF, CAP_PERFMON and CAP_CHECKPOINT_RESTORE. */
 uint64_t capability_or_admin(int capability);
 
+/* The thread uses those of `used` that it has, and keeps all. For a trial: what is possible without
+ * the others? ERR_IO: nothing has changed. */
+bool capabilities_use(uint64_t used, struct err *err) MUST_CHECK;
+
 /* Programs that are executed later cannot have more than `kept`. Called before
  * capabilities_drop(). False: CAP_SETPCAP is missing; nothing is lost by that if the thread has no
  * more than `kept`. */
