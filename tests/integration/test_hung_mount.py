@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,7 @@ BUILD = Path(os.environ.get("DECIMA_TEST_BUILD", Path(__file__).resolve().parent
 HERTZ = 19
 PERIOD = 10**9 / HERTZ
 
+HANG_S = 180  # a deadline, as that of wait_until()
 operations = pytest.mark.parametrize("operation", ["open", "read"])
 
 
@@ -70,7 +72,8 @@ class HungMount:
         return process
 
     def wait_for_hang(self):
-        assert self.server.stdout.readline()
+        ready, _, _ = select.select([self.server.stdout], [], [], HANG_S)
+        assert ready and self.server.stdout.readline(), "the agent has not touched the mount"
 
     def release(self):
         self.server.stdin.close()
