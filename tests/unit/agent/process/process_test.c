@@ -608,7 +608,13 @@ static void the_first_scan_reads_each_process_once_in_pieces(void **state)
 		process_table_begin_round(&table, second(i));
 		process_table_scan_more(&table, SIZE_MAX);
 	}
-	assert_int_equal(table.scanned, table.by_pid.len);
+
+	/* A process that ended after the directory was read is in the table, and was not read. */
+	size_t listed = table.by_pid.len;
+
+	process_table_sweep(&table);
+	process_table_retire(&table, UINT64_MAX);
+	assert_in_range(table.scanned, table.by_pid.len, listed);
 }
 
 static void a_sweep_ends_processes_that_do_not_exist(void **state)
