@@ -27,6 +27,7 @@ def test_each_thread_of_the_symbolizer_that_hangs_is_named(fleet, start, figure)
     figure(f"a thread of the symbolizer that hangs: /healthy fails after {took:.1f} s")
 
 
+@pytest.mark.long
 def test_while_peers_do_not_respond_the_symbolizer_is_healthy(fleet, start, program):
     """Redis is stopped, and the server of debug files accepts connections and is silent."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
@@ -48,6 +49,7 @@ def test_each_thread_of_the_debuginfo_service_that_hangs_is_named(start, figure)
     figure(f"a thread of the debuginfo service that hangs: /healthy fails after {took:.1f} s")
 
 
+@pytest.mark.long
 def test_while_upstream_does_not_respond_the_debuginfo_service_is_healthy(start, program):
     with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
         debuginfo = start(

@@ -66,6 +66,7 @@ def test_a_consumer_that_hangs_in_a_call_into_postgresql_is_named(own, protos, f
     wait_until(lambda: own.total('{comm="held"}') == PERIOD, what="the batch, once")
 
 
+@pytest.mark.long
 def test_while_postgresql_does_not_respond_all_are_healthy(own, protos):
     """Its processes are stopped: it accepts connections, and responds to nothing."""
     store_a_batch(own, protos)

@@ -23,12 +23,12 @@ static size_t unique(struct flame_build *builds, size_t count)
 
 static bool is_equal(struct build_list a, struct build_list b)
 {
-	if (a.count != b.count)
-		return false;
-	for (size_t i = 0; i < a.count; i++)
-		if (compare_builds(&a.builds[i], &b.builds[i]) != 0)
-			return false;
-	return true;
+	size_t equal = 0;
+
+	while (equal < a.count && equal < b.count &&
+	       compare_builds(&a.builds[equal], &b.builds[equal]) == 0)
+		equal++;
+	return equal == a.count && equal == b.count;
 }
 
 static uint64_t hash_of(struct build_list list)

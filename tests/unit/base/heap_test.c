@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/base_limits.h"
 #include "base/heap.h"
 #include "support/test.h"
+
+#include <malloc.h>
 
 static void new_memory_is_zero(void **state)
 {
@@ -35,5 +38,21 @@ static void a_copied_text_ends_with_a_nul(void **state)
 	free(empty);
 }
 
+static void large_blocks_are_returned_to_the_system(void **state)
+{
+	size_t mapped;
+	char *block;
+
+	(void)state;
+	heap_return_freed();
+	mapped = mallinfo2().hblks;
+	block = heap_zeroed(HEAP_MAPPED_BYTES, 1);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+	assert_int_equal(mallinfo2().hblks, mapped + 1);
+#endif
+	free(block);
+	assert_int_equal(mallinfo2().hblks, mapped);
+}
+
 RUN_TESTS(TEST(new_memory_is_zero), TEST(resizing_keeps_the_items),
-	  TEST(a_copied_text_ends_with_a_nul))
+	  TEST(a_copied_text_ends_with_a_nul), TEST(large_blocks_are_returned_to_the_system))

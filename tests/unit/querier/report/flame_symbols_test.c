@@ -226,6 +226,7 @@ static void equal_builds_are_listed_once_and_equal_lists_are_one(void **state)
 	build_lists_init(&lists, &arena);
 	for (size_t i = 0; i < ARRAY_LEN(frames); i++)
 		of[i] = build_lists_add(&lists, &symbols.items[symbols.of_frame[0][i]]);
+	assert_int_equal(build_lists_add(&lists, &symbols.items[symbols.no_stack]), 0);
 	assert_int_equal(lists.items.len, 3);
 	assert_int_equal(of[0], of[2]);
 	assert_true(of[0] != of[4]);

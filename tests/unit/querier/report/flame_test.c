@@ -364,6 +364,41 @@ static void a_function_is_one_node_in_all_builds_and_an_address_is_not(void **st
 		      "\"address\":\"0x1f\",\"self\":1,\"total\":1}]}");
 }
 
+static void the_columns_are_those_of_the_request_and_builds_are_lists(void **state)
+{
+	static const struct frame frames[] = {
+		{ .function = { "f", 1 }, .path = { "/1/a", 4 }, .build_id = { "01", 2 } },
+		{ .function = { "f", 1 }, .path = { "/2/a", 4 }, .build_id = { "02", 2 } },
+	};
+	AUTO_ARENA arena = { 0 };
+	struct sample_set row;
+	struct merge merge;
+	const struct query_stats stats = { 0 };
+	struct report_input input = { .merge = &merge,
+				      .type = STR(PROFILE_TYPE_CPU),
+				      .columns = 1U << COLUMN_NAME | 1U << COLUMN_BUILDS,
+				      .stats = &stats };
+	str body;
+
+	(void)state;
+	begin_row(&row, &arena);
+	for (size_t i = 0; i < ARRAY_LEN(frames); i++)
+		add_stack(&row, &frames[i], 1, 1);
+	merge_row(&merge, &row, &arena);
+
+	assert_true(flame_report_write(&input, &arena, &body, &err));
+	assert_data_is(body, "{\"unit\":\"nanoseconds\",\"total\":2,"
+			     "\"names\":[\"\",\"f\",\"/1/a\",\"01\",\"/2/a\",\"02\"],"
+			     "\"builds\":[[],[[2,3],[4,5]]],\"builds_left_out\":0,\"nodes\":{"
+			     "\"parent\":[-1],\"name\":[1],\"builds\":[1],"
+			     "\"self\":[2],\"total\":[2]}}");
+	assert_true(table_report_write(&input, &arena, &body, &err));
+	assert_data_is(body, "{\"unit\":\"nanoseconds\",\"total\":2,\"rows\":["
+			     "{\"function\":\"f\",\"builds\":[[\"/1/a\",\"01\"],"
+			     "[\"/2/a\",\"02\"]],\"self\":2,\"total\":2}],"
+			     "\"builds_left_out\":0}");
+}
+
 static void a_frame_without_a_file_or_a_build_id_has_a_reason(void **state)
 {
 	static const struct frame frames[] = {
@@ -474,6 +509,7 @@ RUN_TESTS(TEST(every_tree_is_in_preorder_and_its_sums_hold),
 	  TEST(every_table_has_the_sums_of_each_function),
 	  TEST(a_function_that_calls_itself_counts_once_in_a_stack),
 	  TEST(a_function_is_one_node_in_all_builds_and_an_address_is_not),
+	  TEST(the_columns_are_those_of_the_request_and_builds_are_lists),
 	  TEST(a_frame_without_a_file_or_a_build_id_has_a_reason),
 	  TEST(an_empty_merge_is_an_empty_tree_and_no_rows), TEST(sums_beyond_64_bits_are_an_error),
 	  TEST(every_report_counts_as_memory_of_the_response))
