@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/capabilities.h"
-
 #include "support/test.h"
 
 static void unused_capabilities_are_kept(void **state)
