@@ -114,8 +114,10 @@ class Deployment:
     def warm_up(self, path):
         """Lets the agent build the unwind table of this version."""
         began = f"{time.time():.3f}"
-        while not self.cell.total(query_of(path), start=began):
+        is_stored = False
+        while not is_stored:
             subprocess.run([path, "100"], stdout=subprocess.DEVNULL, check=True)
+            is_stored = self.cell.total(query_of(path), start=began) > 0
 
     def params(self, **more):
         made = dict(more)
