@@ -34,9 +34,10 @@ def is_stopped(pid):
 @contextlib.contextmanager
 def frozen(*pids):
     """SIGSTOP while the block runs; the processes are stopped before it begins."""
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
     try:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+                os.kill(pid, signal.SIGSTOP)
         wait_until(lambda: all(is_stopped(pid) for pid in pids), what="all processes stopped")
         yield
     finally:
