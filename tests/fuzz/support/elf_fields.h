@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * elf_fields - the places of an ELF file that say how the rest of it is read.
+ * elf_fields - lists the fields that a parser of an ELF file depends on: counts, sizes, offsets.
  *
  * Counts, sizes, offsets, indexes and encodings of the headers, and of the sections that our
  * parsers read. elf_mutant writes into them. The walk reads the file as the format describes it and

@@ -75,7 +75,7 @@ static void the_first_name_stays(void **state)
 	assert_true(liveness_check(&why));
 }
 
-/* The condition of a thread that begins and ends when it is told. */
+/* A thread of the test begins and ends on request; this is how far it is. */
 struct other {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
