@@ -56,7 +56,8 @@ def differences(expected, found):
 def compare(path, tmp_path, figure, section="eh-frame", machine=oracle.X86_64):
     built = oracle.run(CHECK, "build", path, tmp_path / "table").strip()
     found = oracle.table_rows(CHECK, tmp_path / "table", machine)
-    functions = oracle.functions_of(path, section, machine)
+    functions = oracle.with_calls(path, oracle.functions_of(path, section, machine), section,
+                                  machine)
     expected = oracle.rows_of(oracle.filled(path, functions, machine))
     figure(f"{Path(path).name}: {built}; readelf has {len(expected[0])}")
     assert len(functions) > 2 and len(expected[0]) > 5

@@ -145,6 +145,52 @@ def functions_of(path, section="eh-frame", machine=X86_64):
     return found
 
 
+def saved_places(path, section):
+    """Where each function saves each register: start -> {register: the texts of its rows}."""
+    found, columns = {}, []
+    for line in run("readelf", "--debug-dump=frames-interp,no-follow-links", path).splitlines():
+        if line.startswith("Contents of"):
+            wanted = section.replace("-", "_") in line
+        elif match := FDE.match(line):
+            places = {}
+            if wanted:
+                found[int(match[3], 16)] = places
+        elif CIE.match(line):
+            places = {}
+        elif line.startswith("   LOC"):
+            columns = line.split()[1:]
+        elif re.match(r"[0-9a-f]{16} ", line):
+            cells = re.sub(r"(r\d+) \(\w+\)", r"\1", line).split()[1:]
+            for name, text in zip(columns, cells):
+                places.setdefault(name, set()).add(text)
+    return found
+
+
+def with_calls(path, functions, section="eh-frame", machine=X86_64):
+    """The functions, with the rows at calls of a function that finds its frame by a register that
+    the called function saves: disassembled by objdump."""
+    if machine is not X86_64:
+        return functions
+    places, found = saved_places(path, section), []
+    for start, end, rows in functions:
+        more = []
+        for (address, rule), (after, _) in zip(rows, rows[1:] + [(end, None)]):
+            if rule[0] != CFA_REGISTER or rule[1] not in (3, 12, 13, 14, 15):
+                continue
+            name = machine[0][rule[1]]
+            code = run("objdump", "-d", "--no-show-raw-insn", f"--start-address={address}",
+                       f"--stop-address={after}", path)
+            for call in re.finditer(r"^ *([0-9a-f]+):\tcall +([0-9a-f]+)\b", code, re.MULTILINE):
+                saved = places.get(int(call[2], 16), {}).get(name, set()) - {"u", "s"}
+                if len(saved) == 1 and (at := re.fullmatch(r"c(-\d+)", *saved)):
+                    begin = int(call[1], 16)
+                    more.append((begin + 1, (CFA_DEREF, 7, int(at[1]), rule[2], *rule[4:])))
+                    if begin + 5 < after:
+                        more.append((begin + 5, rule))
+        found.append((start, end, sorted(rows + more, key=lambda row: row[0])))
+    return found
+
+
 def filled(path, functions, machine=X86_64):
     """The functions, and rules for code without an FDE: PLT stubs, the first instructions."""
     links = machine[3]
