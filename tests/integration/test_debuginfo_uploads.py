@@ -258,13 +258,13 @@ def test_a_store_that_cannot_be_written_serves_and_is_not_ready(start, build):
     os.rename(service.store / "temp", service.store / "temp.away")
 
     status, response = put(service, files.id, files.debug.read_bytes())
-    ready, why = service.get("/ready")
 
     assert status == 503 and response["errorType"] == "unavailable"
-    assert ready == 503 and b"cannot be written" in why
+    wait_until(lambda: service.get("/ready")[0] == 503, what="a store that is not ready")
+    assert b"cannot be written" in service.get("/ready")[1]
     assert service.get(f"/buildid/{files.id}/debuginfo")[1] == files.symbols.read_bytes()
     os.rename(service.store / "temp.away", service.store / "temp")
-    assert service.ready()
+    wait_until(service.ready, what="a store that is ready again")
 
 
 def test_only_a_client_with_the_token_may_upload_and_force(start, build, tmp_path):
