@@ -63,7 +63,12 @@ bool read_budget_allows_again(const struct read_budget *budget, enum read_size s
 
 bool read_budget_is_plenty(const struct read_budget *budget, enum read_size size)
 {
-	return budget->cpu_ns[size].tokens >= (int64_t)(buckets[size].burst_ms * NS_PER_MS / 2);
+	int64_t left_ns = budget->cpu_ns[size].tokens;
+
+	for (size_t i = 0; i < READ_OWNERS_MAX; i++)
+		if (budget->uses[size][i].cpu_ns > left_ns)
+			return false;
+	return left_ns >= (int64_t)(buckets[size].burst_ms * NS_PER_MS / 2);
 }
 
 /* The place of the owner, or that of the owner that used least. */

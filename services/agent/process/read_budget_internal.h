@@ -59,7 +59,8 @@ bool read_budget_allows(const struct read_budget *budget, enum read_size size,
 bool read_budget_allows_again(const struct read_budget *budget, enum read_size size,
 			      struct share_owner owner);
 
-/* True if half of a burst is left: time that no sampled process needs now. */
+/* True if half of a burst is left and each owner may read: time that no sampled process needs now.
+ */
 bool read_budget_is_plenty(const struct read_budget *budget, enum read_size size);
 
 void read_budget_charge(struct read_budget *budget, enum read_size size, struct share_owner owner,

@@ -669,7 +669,6 @@ static void is_bounded(void **state)
 static void processes_that_are_not_sampled_leave_a_crowded_table(void **state)
 {
 	uint32_t self = (uint32_t)getpid();
-	uint64_t now_ms = clock_monotonic_ns() / NS_PER_MS;
 	struct sample_record record = { .tgid = self, .start_ns = 5 };
 
 	(void)state;
@@ -684,9 +683,9 @@ static void processes_that_are_not_sampled_leave_a_crowded_table(void **state)
 	process_table_retire(&table, UINT64_MAX);
 	assert_int_equal(table.by_pid.len, 0);
 
-	(void)process_of_sample(&table, &record, now_ms);
 	for (uint32_t i = 0; !process_table_is_crowded(&table); i++)
 		forks(self, PARENT - i, PARENT - i);
+	(void)process_of_sample(&table, &record, clock_monotonic_ns() / NS_PER_MS);
 	process_table_sweep(&table);
 	process_table_retire(&table, UINT64_MAX);
 	assert_int_equal(table.by_pid.len, 1); /* it was sampled lately */

@@ -154,6 +154,21 @@ static void half_of_a_burst_is_plenty(void **state)
 	assert_false(read_budget_is_plenty(&budget, READ_SMALL));
 }
 
+static void it_is_not_plenty_while_an_owner_has_used_its_share(void **state)
+{
+	struct read_budget budget = { 0 };
+
+	(void)state;
+	read_budget_refill(&budget, NS_PER_SECOND);
+	read_budget_charge(&budget, READ_SMALL, greedy, (uint64_t)burst_ns / 2);
+	read_budget_refill(&budget, NS_PER_SECOND + NS_PER_SECOND / 5);
+	assert_true(read_budget_is_plenty(&budget, READ_SMALL));
+	read_budget_charge(&budget, READ_SMALL, greedy, 2 * NS_PER_MS);
+	assert_false(read_budget_allows(&budget, READ_SMALL, greedy));
+	assert_true(budget.cpu_ns[READ_SMALL].tokens >= burst_ns / 2);
+	assert_false(read_budget_is_plenty(&budget, READ_SMALL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +182,7 @@ int main(void)
 		cmocka_unit_test(known_processes_leave_half_of_the_time_to_new_ones),
 		cmocka_unit_test(any_number_of_owners_is_bounded),
 		cmocka_unit_test(half_of_a_burst_is_plenty),
+		cmocka_unit_test(it_is_not_plenty_while_an_owner_has_used_its_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
