@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -195,8 +196,10 @@ def retry(long, scratch, failed, counts):
 
 
 def run_lane(lane, long, scratch, put, counts, failed):
+    began = time.monotonic()
     run_pytest([f"--lane={lane}", "--durations=25", "tests/integration", "tests/chaos",
                 "tests/compose"], long, scratch, put, counts, failed)
+    put(f"the lane {lane} ended after {time.monotonic() - began:.0f} s")
 
 
 def run_pytest(what, long, scratch, put, counts, failed):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import wait_until
+from harness import DEADLINE, wait_until
 from uploads import (  # fleet: a fixture that start() uses
     Program, fleet, outcomes, run, start, told)
 
@@ -37,7 +37,7 @@ def test_a_program_deleted_right_after_its_exec_is_symbolized(start, tmp_path):
     # it runs long enough for one poll of the agent, four a second: no other process has the file
     running = subprocess.Popen([program.path, "1500"])
     program.path.unlink()
-    assert running.wait(60) == 0
+    assert running.wait(DEADLINE) == 0
 
     wait_until(lambda: program.is_named_by(service, tmp_path), what="the program's lines")
 

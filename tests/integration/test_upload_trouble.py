@@ -114,8 +114,8 @@ def test_deleted_programs_use_at_most_their_limit_of_disk(start, fleet, tmp_path
     room = programs[0].path.stat().st_blocks * 512 * 2
     agent = start("agent", debuginfo_url=away.url, debuginfo_held_max_bytes=room)
 
-    for running in [subprocess.Popen([p.path, "1500"]) for p in programs]:
-        assert running.wait(60) == 0
+    for running in [subprocess.Popen([p.path]) for p in programs]:
+        assert running.wait(DEADLINE) == 0
     for program in programs:
         program.path.unlink()
 

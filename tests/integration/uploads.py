@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import metrics, servers_of_a_run
+from harness import DEADLINE, metrics, servers_of_a_run
 from local.services import Service
 
 UPLOADER = "decima-agent-uploader"
@@ -22,10 +22,10 @@ static volatile unsigned long sink;
 __attribute__((noinline)) void work_%s(void) { for (int i = 0; i < 1000; i++) sink += i; }
 int main(int argc, char **argv) {
   struct timespec a, b;
-  clock_gettime(CLOCK_MONOTONIC, &a);
-  do { work_%s(); clock_gettime(CLOCK_MONOTONIC, &b); }
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+  do { work_%s(); clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b); }
   while ((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 <
-         (argc > 1 ? atoi(argv[1]) : 50));
+         (argc > 1 ? atoi(argv[1]) : 500));
   return 0;
 }
 """
@@ -68,7 +68,10 @@ def run(*argv):
 
 
 class Program:
-    """A program that is built for the test and runs for 50 ms, and its build id."""
+    """A program that is built for the test, and its build id.
+
+    It uses 500 ms of CPU time, or what its argument says: a program that is never sampled is
+    not uploaded."""
 
     def __init__(self, where, mark, *flags):
         where.mkdir(parents=True, exist_ok=True)
@@ -81,7 +84,7 @@ class Program:
         shutil.copy(self.path, self.whole)
 
     def run(self, *milliseconds):
-        subprocess.run([self.path, *milliseconds], check=True, timeout=60)
+        subprocess.run([self.path, *milliseconds], check=True, timeout=DEADLINE)
 
     def is_named_by(self, service, tmp_path):
         """Whether the service's debug info resolves the function to its file and line."""
