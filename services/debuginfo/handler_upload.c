@@ -135,8 +135,9 @@ static bool check_request(const struct http_request *req, struct incoming_upload
 	if (upload->path.kind != REQUEST_DEBUGINFO)
 		return err_set(err, ERR_INVALID, "only PUT /buildid/ID/debuginfo is supported");
 	if (rank.ptr && !debug_rank_parse(rank, ret_rank))
-		return err_set(err, ERR_INVALID,
-			       "rank must be one of nothing, dynsym, mini, symtab, go, dwarf");
+		return err_set(
+			err, ERR_INVALID,
+			"rank must be one of nothing, dynsym, mini, symtab, split, go, dwarf");
 	upload->is_trusted = true;
 	if (!read_flag(req, "trusted", &upload->is_trusted, err) ||
 	    !read_flag(req, "force", &upload->is_forced, err))

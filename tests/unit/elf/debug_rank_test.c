@@ -82,6 +82,27 @@ static void ranks_a_file_by_its_contents(void **state)
 		  "strip -g -o $OUT.s $SELF && objcopy --add-section .debug_info=$OUT.x "
 		  "--add-section .debug_abbrev=$OUT.x $OUT.s $OUT",
 		  DEBUG_DWARF, true },
+		{ "echo 'int main(void) { return 0; }' >$OUT.c; cc -g -gdwarf-4 -gsplit-dwarf -o "
+		  "$OUT $OUT.c",
+		  DEBUG_SPLIT, true },
+		{ "cc -g -gdwarf-5 -gsplit-dwarf -o $OUT $OUT.c", DEBUG_SPLIT, true },
+		/* a program that was not built split may have .debug_addr, too */
+		{ "cc -g -gdwarf-4 -o $OUT.s $OUT.c; objcopy --add-section .debug_addr=/bin/sh "
+		  "$OUT.s "
+		  "$OUT",
+		  DEBUG_DWARF, true },
+		{ "objcopy --add-section .debug_addr=/bin/sh $SELF $OUT", DEBUG_DWARF, true },
+		/* with its package */
+		{ "cc -g -gdwarf-5 -gsplit-dwarf -o $OUT.s $OUT.c; objcopy --add-section "
+		  ".debug_cu_index=/bin/sh $OUT.s $OUT",
+		  DEBUG_DWARF, true },
+		/* units that do not end */
+		{ "printf "
+		  "'\\010\\0\\0\\0\\005\\0\\001\\010xxxx\\377\\377\\377\\177\\005\\0\\004\\010' "
+		  ">$OUT.x; strip -g -o "
+		  "$OUT.s $SELF && objcopy --add-section .debug_info=$OUT.x --add-section "
+		  ".debug_abbrev=$OUT.x --add-section .debug_addr=$OUT.x $OUT.s $OUT",
+		  DEBUG_DWARF, true },
 	};
 
 	(void)state;
