@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness import DEADLINE, wait_until
+from symbol_oracles import lines_of
+from test_symbols import CHECK, table_of
 from uploads import (  # fleet: a fixture that start() uses
     Program, fleet, outcomes, run, start, told)
 
@@ -93,6 +95,66 @@ def test_a_stripped_programs_debug_file_is_found(start, tmp_path, place):
         link.unlink()
         if place == "global":
             shutil.rmtree(there)
+
+
+def test_the_package_of_a_split_build_is_uploaded_with_its_program(start, tmp_path):
+    """At first the package is missing; then an agent that finds it replaces what is stored."""
+    service = start("debuginfo")
+    program = Program(tmp_path / "a", "split", "-gsplit-dwarf", "-gdwarf-4")
+    package = Path(f"{program.path}.dwp")
+    agent = start("agent", "without", debuginfo_url=service.url)
+    program.run()
+    wait_until(lambda: told(agent, program.id) == ["stored"], what="the program's own file")
+    agent.stop()
+    assert service.get(f"/buildid/{program.id}/section/.debug_cu_index")[0] == 404
+
+    run("dwp", *program.path.parent.glob("*.dwo"), "-o", package)
+    agent = start("agent", "with", debuginfo_url=service.url)
+    program.run()
+
+    wait_until(lambda: told(agent, program.id) == ["stored"], what="the file with its package")
+    assert "rank=split" in service.log_file.read_text()
+    status, body = service.get(f"/buildid/{program.id}/debuginfo")
+    stored = tmp_path / "stored"
+    address = re.search(rf"(\w+) T work_{program.mark}", run("nm", program.path))[1]
+    stored.write_bytes(body)
+    found, = lines_of(CHECK, table_of(stored, tmp_path), [int(address, 16)])
+    assert status == 200 and found[0][:3] == (f"work_{program.mark}", str(program.source), 5)
+    for name in package_sections(package):
+        assert service.get(f"/buildid/{program.id}/section/{name}")[1] == bytes_of(package, name)
+
+
+@pytest.mark.parametrize("what", ["malformed", "another-machine", "of-a-user"])
+def test_a_program_is_uploaded_without_an_unusable_package(start, tmp_path, what):
+    service = start("debuginfo")
+    program = Program(tmp_path / "a", f"package-{what}", "-gsplit-dwarf", "-gdwarf-4")
+    package = Path(f"{program.path}.dwp")
+    run("dwp", *program.path.parent.glob("*.dwo"), "-o", package)
+    image = bytearray(package.read_bytes())
+    if what == "malformed":
+        image[40:48] = (1 << 40).to_bytes(8, "little")  # e_shoff
+    if what == "another-machine":
+        image[18:20] = (183).to_bytes(2, "little")  # e_machine: arm64
+    package.write_bytes(image)
+    if what == "of-a-user":
+        os.chown(package, 65534, 65534)
+    agent = start("agent", debuginfo_url=service.url)
+
+    program.run()
+
+    wait_until(lambda: told(agent, program.id) == ["stored"], what="the program's own file")
+    assert service.get(f"/buildid/{program.id}/section/.debug_info")[0] == 200
+    assert service.get(f"/buildid/{program.id}/section/.debug_cu_index")[0] == 404
+
+
+def package_sections(package):
+    return re.findall(r"\.debug_[a-z_.]+", run("readelf", "-SW", package))
+
+
+def bytes_of(path, section):
+    out = path.with_name("section")
+    run("objcopy", f"--dump-section={section}={out}", path, "/dev/null")
+    return out.read_bytes()
 
 
 def test_a_debug_file_of_another_build_is_not_used(start, tmp_path):

@@ -62,7 +62,7 @@ static bool has_build_id(const struct parsed_file *file, const char *text)
 
 static struct debug_file not_found(void)
 {
-	return (struct debug_file){ .fd = -1 };
+	return (struct debug_file){ .fd = -1, .package_fd = -1 };
 }
 
 /* Open a file by its path. `build_id` NULL: the caller checks the CRC. .fd is -1 if it is unusable.
@@ -72,7 +72,7 @@ static struct debug_file open_debug_file(const struct debug_target *target, cons
 {
 	const char *z = str_z(arena, path);
 	AUTO_FD fd = open_regular(target->root, z);
-	struct debug_file file = { .path = z };
+	struct debug_file file = { .package_fd = -1, .path = z };
 	struct err err;
 
 	if (fd < 0 || !is_as_trusted(target, fd) ||
@@ -129,15 +129,63 @@ static struct debug_file find_by_link(const struct debug_target *target,
 			continue;
 		if (debug_link_crc(file.fd, &crc, &err) && crc == own->link_crc)
 			return file;
-		close(file.fd);
+		debug_file_close(&file);
 	}
 	return not_found();
+}
+
+void debug_file_close(struct debug_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	if (file->package_fd >= 0)
+		close(file->package_fd);
+	*file = not_found();
+}
+
+bool debug_file_select(const struct debug_target *target, const struct debug_file *file,
+		       struct parsed_file *ret_parsed, struct err *err)
+{
+	struct file_parser *parser = target->parser;
+
+	if (!file_parser_read(parser, file->fd, ret_parsed, err))
+		return false;
+	return file->package_fd < 0 ||
+	       file_parser_add_package(parser, file->package_fd, ret_parsed, err);
+}
+
+/* Adds the package at path.dwp if there is one. */
+static bool add_package(const struct debug_target *target, const char *path,
+			struct debug_file *file, struct arena *arena)
+{
+	str name = str_format(arena, "%s.dwp", path);
+	AUTO_FD fd = open_regular(target->root, str_z(arena, name));
+	struct debug_file with = *file;
+	struct parsed_file parsed;
+	struct err err;
+
+	with.package_fd = fd;
+	if (fd < 0 || !is_as_trusted(target, fd) ||
+	    !debug_file_select(target, &with, &parsed, &err))
+		return false;
+	file->package_fd = fd_take(&fd);
+	file->parsed.rank = parsed.rank;
+	file->parsed.extract_size = parsed.extract_size;
+	return true;
+}
+
+static void find_package(const struct debug_target *target, struct debug_file *file,
+			 struct arena *arena)
+{
+	if (file->parsed.rank == DEBUG_SPLIT && !add_package(target, file->path, file, arena) &&
+	    strcmp(file->path, target->path) != 0)
+		(void)add_package(target, target->path, file, arena);
 }
 
 bool debug_files_find(const struct debug_target *target, struct arena *arena,
 		      struct debug_file *ret_file, struct err *err)
 {
-	struct debug_file own = { .path = target->path }, other;
+	struct debug_file own = { .package_fd = -1, .path = target->path }, other;
 
 	if (!file_parser_read(target->parser, target->fd, &own.parsed, err))
 		return false;
@@ -147,14 +195,14 @@ bool debug_files_find(const struct debug_target *target, struct arena *arena,
 		other = find_by_link(target, &own.parsed, arena);
 	if (other.fd >= 0 && other.parsed.rank > own.parsed.rank) {
 		*ret_file = other;
-		return true;
+	} else {
+		debug_file_close(&other);
+		own.fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 0);
+		if (own.fd < 0)
+			return err_errno(err, "duplicate a descriptor");
+		*ret_file = own;
 	}
-	if (other.fd >= 0)
-		close(other.fd);
-	own.fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 0);
-	if (own.fd < 0)
-		return err_errno(err, "duplicate a descriptor");
-	*ret_file = own;
+	find_package(target, ret_file, arena);
 	return true;
 }
 

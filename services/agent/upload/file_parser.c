@@ -52,6 +52,16 @@ static bool fail_unsound(struct file_parser *parser, struct err *err)
 	return err_set(err, ERR_IO, "the process that parses files sent a malformed response");
 }
 
+static bool call_for_file(struct file_parser *parser, const struct parser_job *job, int fd,
+			  struct parsed_file *ret_file, struct err *err)
+{
+	if (!call(parser, job, fd, ret_file, sizeof(*ret_file), err))
+		return false;
+	if (!is_sound(ret_file))
+		return fail_unsound(parser, err);
+	return !*ret_file->error || err_set(err, ERR_INVALID, "%s", ret_file->error);
+}
+
 bool file_parser_read(struct file_parser *parser, int fd, struct parsed_file *ret_file,
 		      struct err *err)
 {
@@ -63,17 +73,20 @@ bool file_parser_read(struct file_parser *parser, int fd, struct parsed_file *re
 	if (!parser->sandbox.pid && parser->end == SANDBOX_END_COUNT &&
 	    !sandbox_start(&parser->sandbox, &options, err))
 		return false;
-	if (!call(parser, &job, fd, ret_file, sizeof(*ret_file), err))
-		return false;
-	if (!is_sound(ret_file))
-		return fail_unsound(parser, err);
-	return !*ret_file->error || err_set(err, ERR_INVALID, "%s", ret_file->error);
+	return call_for_file(parser, &job, fd, ret_file, err);
+}
+
+bool file_parser_add_package(struct file_parser *parser, int fd, struct parsed_file *ret_file,
+			     struct err *err)
+{
+	return call_for_file(parser, &(struct parser_job){ .is_package = true }, fd, ret_file, err);
 }
 
 bool file_parser_extract(struct file_parser *parser, uint64_t at, char *to, size_t len,
 			 size_t *ret_len, struct err *err)
 {
-	struct parser_job job = { at, len < EXTRACT_PIECE_BYTES ? len : EXTRACT_PIECE_BYTES };
+	struct parser_job job = { .at = at,
+				  .len = len < EXTRACT_PIECE_BYTES ? len : EXTRACT_PIECE_BYTES };
 	static struct extract_piece piece;
 
 	if (!call(parser, &job, -1, &piece, sizeof(piece), err))

@@ -42,6 +42,7 @@ struct extract_piece {
 /* A job that passes a descriptor asks for a parsed_file, the others for an extract_piece. */
 struct parser_job {
 	uint64_t at, len;
+	bool is_package; /* the descriptor is a package of the file that was parsed last */
 };
 
 struct file_parser {
@@ -60,6 +61,12 @@ void file_parser_close(struct file_parser *parser);
  * process cannot be started, or has ended. */
 bool file_parser_read(struct file_parser *parser, int fd, struct parsed_file *ret_file,
 		      struct err *err) MUST_CHECK;
+
+/* Adds a package of split DWARF to the file that was parsed last: its extract contains both, and
+ * *ret_file has the rank and size of that. ERR_INVALID: it is not a package of such a file; the
+ * extract is then that of the file alone. Otherwise as file_parser_read(). */
+bool file_parser_add_package(struct file_parser *parser, int fd, struct parsed_file *ret_file,
+			     struct err *err) MUST_CHECK;
 
 /* Copies 1 to len bytes from offset `at` of the extract of the last file. ERR_IO: as above, or the
  * file cannot be read. */

@@ -17,6 +17,7 @@ enum { LINK_BYTES_MAX = 8192 };
 struct current_file {
 	int fd; /* -1: none */
 	struct elf_sections sections;
+	struct debug_package package; /* .fd -1: none */
 	struct debug_extract extract;
 	struct arena arena;
 };
@@ -70,10 +71,17 @@ static void parse(struct current_file *file, struct parsed_file *result)
 		result->build_id_len = (uint32_t)elf.build_id_len;
 	}
 	parse_links(file, result);
-	if (debug_extract_plan(&file->extract, file->fd, &file->sections, &file->arena, &err))
+	if (debug_extract_plan(&file->extract, file->fd, &file->sections, NULL, &file->arena, &err))
 		result->extract_size = file->extract.size;
 	else
 		snprintf(result->extract_error, sizeof(result->extract_error), "%s", err.msg);
+}
+
+static void close_package(struct current_file *file)
+{
+	if (file->package.fd >= 0)
+		close(file->package.fd);
+	file->package = (struct debug_package){ .fd = -1 };
 }
 
 static bool respond_parsed(struct current_file *file, int fd)
@@ -82,10 +90,42 @@ static bool respond_parsed(struct current_file *file, int fd)
 
 	if (file->fd >= 0)
 		close(file->fd);
+	close_package(file);
 	arena_free(&file->arena);
-	*file = (struct current_file){ .fd = fd };
+	*file = (struct current_file){ .fd = fd, .package = { .fd = -1 } };
 	memset(&result, 0, sizeof(result));
 	parse(file, &result);
+	return sandbox_message_send(SANDBOX_SOCKET, &result, sizeof(result), NULL);
+}
+
+static bool plan_with_package(struct current_file *file, struct err *err)
+{
+	const struct elf_sections *sections = &file->package.sections;
+
+	if (file->fd < 0)
+		return err_set(err, ERR_INVALID, "a package without its file");
+	if (!elf_sections_read(file->package.fd, &file->arena, &file->package.sections, err))
+		return false;
+	if (!elf_section_has_bytes(elf_sections_find(sections, STR(".debug_cu_index"))))
+		return err_set(err, ERR_INVALID, "it is not a package of split DWARF");
+	return debug_extract_plan(&file->extract, file->fd, &file->sections, &file->package,
+				  &file->arena, err);
+}
+
+static bool respond_package(struct current_file *file, int fd)
+{
+	static struct parsed_file result;
+	struct err err = { 0 };
+
+	close_package(file);
+	file->package.fd = fd;
+	memset(&result, 0, sizeof(result));
+	if (plan_with_package(file, &err)) {
+		result.rank = DEBUG_DWARF;
+		result.extract_size = file->extract.size;
+	} else {
+		snprintf(result.error, sizeof(result.error), "%s", err.msg);
+	}
 	return sandbox_message_send(SANDBOX_SOCKET, &result, sizeof(result), NULL);
 }
 
@@ -97,13 +137,20 @@ static bool respond_piece(const struct current_file *file, const struct parser_j
 
 	piece.len = 0;
 	piece.error[0] = 0;
-	if (debug_extract_read(&file->extract, file->fd, job->at, piece.bytes,
+	if (debug_extract_read(&file->extract, job->at, piece.bytes,
 			       job->len < sizeof(piece.bytes) ? job->len : sizeof(piece.bytes),
 			       &len, &err))
 		piece.len = (uint32_t)len;
 	else
 		snprintf(piece.error, sizeof(piece.error), "%s", err.msg);
 	return sandbox_message_send(SANDBOX_SOCKET, &piece, sizeof(piece), NULL);
+}
+
+static bool respond(struct current_file *file, const struct parser_job *job, int fd)
+{
+	if (fd < 0)
+		return respond_piece(file, job);
+	return job->is_package ? respond_package(file, fd) : respond_parsed(file, fd);
 }
 
 int main(int argc, char **argv)
@@ -114,7 +161,7 @@ int main(int argc, char **argv)
 				       .file_max = 1,
 				       .cpu_seconds_max = UPLOAD_PARSER_CPU_SECONDS,
 				       .nice = UPLOADER_NICE };
-	struct current_file file = { .fd = -1 };
+	struct current_file file = { .fd = -1, .package = { .fd = -1 } };
 	int fds[SANDBOX_FDS_MAX];
 	struct parser_job job;
 
@@ -123,7 +170,7 @@ int main(int argc, char **argv)
 	if (!sandbox_enter(&rules))
 		return 1;
 	while (sandbox_message_receive(SANDBOX_SOCKET, &job, sizeof(job), fds) &&
-	       (fds[0] >= 0 ? respond_parsed(&file, fds[0]) : respond_piece(&file, &job))) {
+	       respond(&file, &job, fds[0])) {
 	}
 	_exit(0);
 }

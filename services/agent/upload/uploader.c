@@ -35,17 +35,26 @@ struct settings {
 /* The source that fetch_put() reads. */
 struct sending {
 	struct file_parser *parser;
-	uint64_t size; /* of the extract */
-	int fd;
-	struct stat before;
+	uint64_t size;         /* of the extract */
+	int fds[2];            /* the file, and its package or -1 */
+	struct stat before[2]; /* of them */
 	uint64_t sent;
 };
+
+/* True if the file is as it was, or if there is none. */
+static bool is_unchanged(int fd, const struct stat *before)
+{
+	struct stat now;
+
+	return fd < 0 || (fstat(fd, &now) == 0 && now.st_size == before->st_size &&
+			  now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+			  now.st_mtim.tv_nsec == before->st_mtim.tv_nsec);
+}
 
 static bool read_extract(void *self, uint64_t at, char *to, size_t len, size_t *ret_len,
 			 struct err *err)
 {
 	struct sending *sending = self;
-	struct stat now;
 
 	if (!file_parser_extract(sending->parser, at, to, len, ret_len, err))
 		return false;
@@ -53,10 +62,9 @@ static bool read_extract(void *self, uint64_t at, char *to, size_t len, size_t *
 	if (at + *ret_len < sending->size)
 		return true;
 	/* Check before the last piece: a mix of an old and a new file must not be stored. */
-	if (fstat(sending->fd, &now) != 0 || now.st_size != sending->before.st_size ||
-	    now.st_mtim.tv_sec != sending->before.st_mtim.tv_sec ||
-	    now.st_mtim.tv_nsec != sending->before.st_mtim.tv_nsec)
-		return err_set(err, ERR_IO, "the file changed while it was read");
+	for (size_t i = 0; i < ARRAY_LEN(sending->fds); i++)
+		if (!is_unchanged(sending->fds[i], &sending->before[i]))
+			return err_set(err, ERR_IO, "the file changed while it was read");
 	return true;
 }
 
@@ -164,14 +172,16 @@ static enum upload_outcome send_file(const struct settings *settings, const char
 				     struct upload_response_message *result)
 {
 	struct file_parser *parser = target->parser;
-	struct sending sending = { .parser = parser, .fd = file->fd };
+	struct sending sending = { .parser = parser, .fds = { file->fd, file->package_fd } };
 	struct parsed_file parsed; /* again: it may not be the one that was parsed last */
 	struct err err = { 0 };
 
 	if (file->parsed.rank == DEBUG_NOTHING)
 		return UPLOAD_NOTHING;
-	if (fstat(file->fd, &sending.before) != 0 ||
-	    !file_parser_read(parser, file->fd, &parsed, &err))
+	for (size_t i = 0; i < ARRAY_LEN(sending.fds); i++)
+		if (sending.fds[i] >= 0 && fstat(sending.fds[i], &sending.before[i]) != 0)
+			return UPLOAD_BROKEN_OFF;
+	if (!debug_file_select(target, file, &parsed, &err))
 		return parser_failed(parser, &err, result);
 	if (*parsed.extract_error) {
 		snprintf(result->error, sizeof(result->error), "%s", parsed.extract_error);
@@ -199,7 +209,7 @@ static void send_common(const struct settings *settings, const struct debug_targ
 		return;
 	result->outcomes[UPLOAD_PART_COMMON] =
 		send_file(settings, build_id, target, &common, result);
-	close(common.fd);
+	debug_file_close(&common);
 }
 
 static struct upload_response_message work(const struct settings *settings,
@@ -228,7 +238,7 @@ static struct upload_response_message work(const struct settings *settings,
 		*own = send_file(settings, job->build_id, target, &file, &result);
 	if (!job->is_done[UPLOAD_PART_COMMON])
 		send_common(settings, target, &file, &arena, &result);
-	close(file.fd);
+	debug_file_close(&file);
 	return result;
 }
 

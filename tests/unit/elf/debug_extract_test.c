@@ -25,7 +25,8 @@ static struct file file_open(void)
 	struct err err;
 
 	assert_true(elf_sections_read(file.fd, &file.arena, &file.sections, &err));
-	assert_true(debug_extract_plan(&file.extract, file.fd, &file.sections, &file.arena, &err));
+	assert_true(debug_extract_plan(&file.extract, file.fd, &file.sections, NULL, &file.arena,
+				       &err));
 	return file;
 }
 
@@ -41,7 +42,7 @@ static str extract_whole(struct file *file)
 	char *bytes = arena_array(&file->arena, char, len);
 	struct err err;
 
-	assert_true(debug_extract_read(&file->extract, file->fd, 0, bytes, len + 1, &n, &err));
+	assert_true(debug_extract_read(&file->extract, 0, bytes, len + 1, &n, &err));
 	assert_int_equal(n, len);
 	return (str){ bytes, len };
 }
@@ -90,12 +91,11 @@ static void reads_the_same_from_any_offset_in_any_steps(void **state)
 
 	(void)state;
 	for (uint64_t at = 0; at < whole.len; at += n) {
-		assert_true(debug_extract_read(&file.extract, file.fd, at, room, 1 + at % 997, &n,
-					       &err));
+		assert_true(debug_extract_read(&file.extract, at, room, 1 + at % 997, &n, &err));
 		assert_true(n > 0);
 		assert_memory_equal(room, whole.ptr + at, n);
 	}
-	assert_true(debug_extract_read(&file.extract, file.fd, whole.len, room, 1, &n, &err));
+	assert_true(debug_extract_read(&file.extract, whole.len, room, 1, &n, &err));
 	assert_int_equal(n, 0);
 	file_close(&file);
 }
@@ -126,9 +126,10 @@ static void a_file_that_shrinks_is_an_error(void **state)
 	size_t n;
 
 	(void)state;
+	assert_true(debug_extract_plan(&file.extract, fd, &file.sections, NULL, &file.arena, &err));
 	assert_int_equal(ftruncate(fd, 1000), 0);
-	assert_false(debug_extract_read(&file.extract, fd, 0, room, (size_t)file.extract.size, &n,
-					&err));
+	assert_false(
+		debug_extract_read(&file.extract, 0, room, (size_t)file.extract.size, &n, &err));
 	assert_int_equal(err.code, ERR_IO);
 	file_close(&file);
 }
@@ -153,10 +154,87 @@ static void rejects_overlapping_sections(void **state)
 		assert_int_equal(pwrite(fd, &header, sizeof(header), at), sizeof(header));
 	}
 	assert_true(elf_sections_read(fd, &file.arena, &file.sections, &err));
-	assert_false(debug_extract_plan(&extract, fd, &file.sections, &file.arena, &err));
+	assert_false(debug_extract_plan(&extract, fd, &file.sections, NULL, &file.arena, &err));
 	assert_int_equal(err.code, ERR_INVALID);
 	file_close(&file);
 }
 
-RUN_TESTS(TEST(keeps_symbols_and_drops_code), TEST(reads_the_same_from_any_offset_in_any_steps),
+/* This program as its own package: its .debug_ sections are there twice. */
+static void adds_the_sections_of_a_package(void **state)
+{
+	struct file file = file_open();
+	const struct debug_package package = { .fd = file.fd, .sections = file.sections };
+	AUTO_FD fd = memfd_create("extract", MFD_CLOEXEC);
+	struct elf_sections sections;
+	struct err err;
+	size_t added = 0;
+
+	(void)state;
+	assert_true(debug_extract_plan(&file.extract, file.fd, &file.sections, &package,
+				       &file.arena, &err));
+	str whole = extract_whole(&file);
+
+	assert_int_equal(write(fd, whole.ptr, whole.len), (ssize_t)whole.len);
+	assert_true(elf_sections_read(fd, &file.arena, &sections, &err));
+	for (size_t i = 0; i < file.sections.len; i++) {
+		const struct elf_section *own = &file.sections.items[i];
+
+		assert_true(str_eq(sections.items[i].name, own->name));
+		if (!str_starts_with(own->name, STR(".debug_")))
+			continue;
+
+		const struct elf_section *other = &sections.items[file.sections.len + added++];
+
+		assert_true(str_eq(other->name, own->name));
+		assert_int_equal(other->size, own->size);
+		assert_memory_equal(whole.ptr + other->offset, whole.ptr + sections.items[i].offset,
+				    own->size);
+	}
+	assert_true(added > 4);
+	assert_int_equal(sections.len, file.sections.len + added);
+	file_close(&file);
+}
+
+static void assert_refused(const struct file *file, const struct elf_sections *sections,
+			   const struct debug_package *package, enum err_code code)
+{
+	AUTO_ARENA arena = { 0 };
+	struct debug_extract extract;
+	struct err err = { 0 };
+
+	assert_false(debug_extract_plan(&extract, file->fd, sections, package, &arena, &err));
+	assert_int_equal(err.code, code);
+}
+
+static void rejects_a_package_that_does_not_fit(void **state)
+{
+	struct file file = file_open();
+	struct debug_package package = { .fd = file.fd, .sections = file.sections };
+	struct elf_sections nameless = file.sections;
+	struct elf_section *many = arena_array(&file.arena, struct elf_section, SHN_LORESERVE);
+
+	(void)state;
+	package.sections.machine = EM_AARCH64;
+	assert_refused(&file, &file.sections, &package, ERR_INVALID);
+	package.sections = file.sections;
+	package.sections.is_wide = false;
+	assert_refused(&file, &file.sections, &package, ERR_INVALID);
+	package.sections = file.sections;
+	nameless.names_index = 0;
+	assert_refused(&file, &nameless, &package, ERR_INVALID);
+	for (size_t i = 0; i < SHN_LORESERVE; i++)
+		many[i] = (struct elf_section){ .name = STR(".debug_x"),
+						.type = SHT_PROGBITS,
+						.size = 1 };
+	package.sections.items = many;
+	package.sections.len = SHN_LORESERVE;
+	assert_refused(&file, &file.sections, &package, ERR_LIMIT);
+	package.sections.len = 3;
+	many[1].size = many[2].size = (uint64_t)lseek(file.fd, 0, SEEK_END);
+	assert_refused(&file, &file.sections, &package, ERR_INVALID); /* they overlap */
+	file_close(&file);
+}
+
+RUN_TESTS(TEST(adds_the_sections_of_a_package), TEST(rejects_a_package_that_does_not_fit),
+	  TEST(keeps_symbols_and_drops_code), TEST(reads_the_same_from_any_offset_in_any_steps),
 	  TEST(a_file_that_shrinks_is_an_error), TEST(rejects_overlapping_sections))

@@ -44,10 +44,10 @@ static bool read_all(int fd, str image, struct err *err)
 	if (!elf_file_read_image(&elf, image, err) ||
 	    !elf_sections_read(fd, &arena, &sections, err) ||
 	    !elf_symbols_read(fd, &sections, &arena, &symbols, err) ||
-	    !debug_extract_plan(&extract, fd, &sections, &arena, err))
+	    !debug_extract_plan(&extract, fd, &sections, NULL, &arena, err))
 		return false;
 	for (uint64_t at = 0; at < extract.size; at += n)
-		if (!debug_extract_read(&extract, fd, at, piece, sizeof(piece), &n, err))
+		if (!debug_extract_read(&extract, at, piece, sizeof(piece), &n, err))
 			return false;
 	return true;
 }
@@ -108,7 +108,7 @@ static void a_failed_read_is_an_error(void **state)
 	assert_int_equal(err.code, ERR_IO);
 	assert_false(elf_symbols_read(closed, &sections, &arena, &symbols, &err));
 	assert_int_equal(err.code, ERR_IO);
-	assert_false(debug_extract_plan(&extract, closed, &sections, &arena, &err));
+	assert_false(debug_extract_plan(&extract, closed, &sections, NULL, &arena, &err));
 	assert_int_equal(err.code, ERR_IO);
 	assert_false(htlhash_of_fd(closed, &hash, &err));
 	assert_int_equal(err.code, ERR_IO);
