@@ -2,14 +2,16 @@
 PYTHON ?= /usr/bin/python3
 ROUNDS ?= 20
 SECONDS ?= 60
+MINUTES ?= 60
 
-.PHONY: up down clean test test-chaos test-kernels test-long coverage fuzz check format build bench-otlp bench-ingest bench-symbols bench-query bench-names bench-unwind-tables bench-web bench-agent bench-store bench-days bench-labels test-compose
+.PHONY: up down clean test test-chaos test-truth test-kernels test-long coverage fuzz check format build bench-otlp bench-ingest bench-symbols bench-query bench-names bench-unwind-tables bench-web bench-agent bench-store bench-days bench-labels test-compose
 up: ; @tools/deps.sh && $(PYTHON) tools/stack.py up
 down: ; @$(PYTHON) tools/stack.py down
 clean: ; @$(PYTHON) tools/stack.py clean
 test: ; @tools/deps.sh && $(PYTHON) tools/test.py
 coverage: ; @tools/deps.sh && $(PYTHON) tools/coverage.py
 test-chaos: build ; @$(PYTHON) -m pytest -sx -p no:cacheprovider tests/chaos --rounds=$(ROUNDS) $(if $(SEED),--seed=$(SEED))
+test-truth: build ; @$(PYTHON) -m pytest -q -p no:cacheprovider tests/integration/test_truth.py --truth-minutes=$(MINUTES) $(if $(SEED),--truth-seed=$(SEED))
 test-compose: build ; @$(PYTHON) -m pytest -v -p no:cacheprovider tests/compose
 test-kernels: ; @tools/deps.sh && tools/deps.sh kernels && $(MAKE) -s build && tests/kernel/fetch.sh build/kernels && $(PYTHON) -m pytest -q -p no:cacheprovider tests/kernel
 test-long: ; @tools/deps.sh && $(PYTHON) tools/test.py --long

@@ -41,6 +41,9 @@ from local.services import Service
 
 def pytest_addoption(parser):
     parser.addoption("--list-reasons", action="store_true", help="print reasons that tests claim")
+    parser.addoption("--truth-minutes", type=int, default=0,
+                     help="test_truth.py draws programs for this time")
+    parser.addoption("--truth-seed", type=int, help="of the programs of test_truth.py")
 
 
 def pytest_configure(config):
