@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that the unit tests alone cover 95 % of the lines of each pure module.
 
-    tools/coverage.py            build build-coverage/, run the unit tests, print a line per module
+    tools/coverage.py            build build-asan/, run the unit tests, print a line per module
     tools/coverage.py --missing  also print the lines that no unit test covers
 
 A pure module takes values and an arena and uses no file, socket, process or server. PURE lists
@@ -24,11 +24,10 @@ from collections import defaultdict
 from fnmatch import fnmatch
 from pathlib import Path
 
+import sanitized
 from local import say
-from local.building import HANGS, build, configure
 from local.servers import ROOT
 
-WHERE = ROOT / "build-coverage"
 LEAST = 95.0  # % of the lines of each module
 
 PURE = {
@@ -115,30 +114,24 @@ def module(path):
     return str(Path(path).with_suffix("")).removesuffix("_internal")
 
 
-def run_unit_tests(where):
-    """Build and run the unit tests, without counts of earlier runs. Returns the failed tests."""
-    configure(where, "-Db_coverage=true", "-Doptimization=0", "-Dpage=disabled")
-    tests = [test for test in introspect(where, "--tests")
-             if "decima:unit" in test["suite"] and not test["name"].endswith("_corpus")
-             and test["protocol"] == "tap"]
-    libraries = [target["filename"][0] for target in introspect(where, "--targets")
+def unit_tests():
+    """The tests that count: {name: its program}."""
+    return {test["name"]: test["cmd"][0] for test in sanitized.introspect("--tests")
+            if "decima:unit" in test["suite"] and not test["name"].endswith("_corpus")
+            and test["protocol"] == "tap"}
+
+
+def run_unit_tests():
+    """Build and run the unit tests, without counts of earlier runs. Returns their results."""
+    tests = unit_tests()
+    libraries = [target["filename"][0] for target in sanitized.introspect("--targets")
                  if target["type"] == "static library"]
-    build(where, targets=[os.path.relpath(name, where) for name in
-                          libraries + [test["cmd"][0] for test in tests]])
+    sanitized.prepare([os.path.relpath(name, sanitized.WHERE)
+                       for name in libraries + list(tests.values())])
     say.waiting("unit tests, counting lines")
-    for counts in where.rglob("*.gcda"):
+    for counts in sanitized.WHERE.rglob("*.gcda"):
         counts.unlink()
-    log = where / "meson-logs" / "testlog.json"
-    log.unlink(missing_ok=True)
-    subprocess.run(["meson", "test", "-C", where, "--no-rebuild", *HANGS,
-                    *(test["name"] for test in tests)], cwd=ROOT, check=False,
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
-    results = [json.loads(line) for line in log.read_text().splitlines()]
-    return [result["name"] for result in results if result["result"] != "OK"]
-
-
-def introspect(where, what):
-    return json.loads(run("meson", "introspect", where, what))
+    return sanitized.run(tests)
 
 
 def run(*command):
@@ -237,11 +230,11 @@ def faults(found, pure):
         yield f"{place}: an exclusion needs a reason: GCOVR_EXCL_LINE: reason"
 
 
-def measure(where=WHERE):
-    """(coverage of the unit tests, sentences of faults)."""
-    failed = [f"the unit test {name} failed" for name in run_unit_tests(where)]
-    found = reached(where)
-    return found, failed + list(faults(found, looks_pure(symbols(where))))
+def measure():
+    """(coverage of the unit tests, sentences of faults, the results of the tests)."""
+    results = run_unit_tests()
+    found = reached(sanitized.WHERE)
+    return found, list(faults(found, looks_pure(symbols(sanitized.WHERE)))), results
 
 
 def main():
@@ -249,13 +242,14 @@ def main():
     parser.add_argument("--missing", action="store_true", help="print uncovered lines")
     args = parser.parse_args()
     try:
-        found, wrong = measure()
+        found, wrong, results = measure()
     except say.Trouble as e:
         sys.exit(f"coverage: {e}")
     for name in sorted(listed() & found.keys()):
         say.line(f"{share(found[name]):6.1f} %  {name}")
         for lines in missing(found[name]) if args.missing else ():
             say.line(f"            {lines}")
+    wrong += [f"the unit test {each['name']} failed" for each in results if each["result"] != "OK"]
     ours = {key: hit for name in listed() for key, hit in found.get(name, {}).items()}
     for sentence in wrong:
         say.line(f"coverage: {sentence}")

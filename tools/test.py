@@ -4,9 +4,9 @@
 
     tools/test.py                     all (this is `make test`)
     tools/test.py --long              also slow tests (`make test-long`)
-    tools/test.py --only c            unit tests, BPF on the host, fuzz corpora: under sanitizers
+    tools/test.py --only c            unit tests, BPF on the host, fuzz corpora: under sanitizers;
+                                      line coverage of pure modules by unit tests
     tools/test.py --only threads      threaded code, under ThreadSanitizer
-    tools/test.py --only coverage     line coverage of pure modules by unit tests
     tools/test.py --only web          type check of the web page, and its unit tests in Vitest
     tools/test.py --only integration  pytest with real servers, a browser and containers, and a
                                       short run of tests/chaos. Three lanes run in parallel:
@@ -35,16 +35,13 @@ from pathlib import Path
 
 import coverage
 import retries
+import sanitized
 import threads
 from local import junit, npm, say
-from local.building import HANGS, build
+from local.building import build
 from local.process import before_exec
 from local.servers import ROOT
 
-SANITIZERS = {
-    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0",
-    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-}
 # pytest's own summary, which is not printed.
 PYTEST_SUMMARY = re.compile(r"=* ?\d+ (passed|failed|skipped|error).* in [\d.]+s|-+ generated xml")
 MINUTES = {False: 120, True: 360}  # the integration tests hang after that, by --long
@@ -57,24 +54,20 @@ RETRIED = []  # names of tests that passed only when they were retried
 
 
 def run_c_tests():
-    """meson's tests in build-asan/: a count per TAP line, or per program without TAP output."""
-    where = ROOT / "build-asan"
-    build(where, "-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=1",
-          "-Dpage=disabled", targets=["meson-test-prereq"])
-    say.waiting("unit tests, BPF on the host, fuzz corpora under ASan and UBSan")
-    log = where / "meson-logs" / "testlog.json"
-    log.unlink(missing_ok=True)
-    done = subprocess.run(["meson", "test", "-C", str(where), "--no-rebuild", *HANGS], cwd=ROOT,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                          stderr=subprocess.STDOUT, env=os.environ | SANITIZERS, check=False)
-    if not log.exists():
-        say.line(done.stdout)
-        return Counter(failed=1)
-    counts = Counter()
-    for line in log.read_text().splitlines():
-        counts += count_c_test(json.loads(line))
+    """meson's tests in build-asan/: a count per TAP line, or per program without TAP output; and a
+    count per covered module. The unit tests come first, since only what they reach counts."""
+    sanitized.prepare(["meson-test-prereq"])
+    found, wrong, results = coverage.measure()
+    say.waiting("BPF on the host, fuzz corpora under ASan and UBSan")
+    results += sanitized.run({test["name"] for test in sanitized.introspect("--tests")}
+                             - coverage.unit_tests().keys())
+    counts = sum(map(count_c_test, results), Counter())
     say.step(f"C tests under sanitizers: {share(counts)}")
-    return counts
+    for sentence in wrong:
+        REPORTED_AT_END.append(f"FAILED: {sentence}")
+    covered = Counter(passed=len(coverage.listed() & found.keys()) - len(wrong), failed=len(wrong))
+    say.step(f"pure modules that unit tests reach: {share(covered)}")
+    return counts + covered
 
 
 def count_c_test(test):
@@ -100,17 +93,6 @@ def run_threads():
     counts = threads.run_unit_tests(threads.prepare(), threads.count_by_result)
     counts += threads.run_ingester()
     say.step(f"under ThreadSanitizer: {share(counts)}")
-    return counts
-
-
-def run_coverage():
-    """A covered module counts as a passed test; tools/coverage.py has the list."""
-    say.waiting("unit tests, counting lines")
-    found, wrong = coverage.measure()
-    for sentence in wrong:
-        REPORTED_AT_END.append(f"FAILED: {sentence}")
-    counts = Counter(passed=len(coverage.listed() & found.keys()) - len(wrong), failed=len(wrong))
-    say.step(f"pure modules that unit tests reach: {share(counts)}")
     return counts
 
 
@@ -231,8 +213,7 @@ def run_pytest(what, long, scratch, put, counts, failed):
 def run_beside():
     """The parts without a fleet, one after the other. Linux has a nice value for each thread."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-    return sum((run() for run in (run_c_tests, run_threads, run_coverage, run_web_tests)),
-               Counter())
+    return sum((run() for run in (run_c_tests, run_threads, run_web_tests)), Counter())
 
 
 def run_all(long):
@@ -254,11 +235,11 @@ def summary(counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--long", action="store_true", help="also slow tests")
-    parser.add_argument("--only", choices=["c", "threads", "coverage", "web", "integration"],
+    parser.add_argument("--only", choices=["c", "threads", "web", "integration"],
                         help="run one part")
     args = parser.parse_args()
-    parts = {"c": run_c_tests, "threads": run_threads, "coverage": run_coverage,
-             "web": run_web_tests, "integration": lambda: run_integration_tests(args.long),
+    parts = {"c": run_c_tests, "threads": run_threads, "web": run_web_tests,
+             "integration": lambda: run_integration_tests(args.long),
              None: lambda: run_all(args.long)}
     counts = Counter()
     try:

@@ -93,6 +93,18 @@ static void a_system_name_and_its_demangled_name_both_count(void **state)
 	assert_int_equal(location_builder_add(&builder, &line, 0).reason, NAME_NO_SYMBOL);
 }
 
-RUN_TESTS(TEST(reads_back_what_it_wrote), TEST(rejects_a_truncated_too_long_or_other_version_value),
+static void a_table_without_symbols_names_nothing(void **state)
+{
+	AUTO_ARENA arena = { 0 };
+	struct symbol_table table = { 0 };
+	struct location_builder builder;
+
+	(void)state;
+	location_builder_init(&builder, &arena);
+	assert_int_equal(location_builder_lookup(&builder, &table, 1).reason, NAME_NO_SYMBOL);
+}
+
+RUN_TESTS(TEST(a_table_without_symbols_names_nothing), TEST(reads_back_what_it_wrote),
+	  TEST(rejects_a_truncated_too_long_or_other_version_value),
 	  TEST(beyond_the_limits_of_a_response_there_are_no_names),
 	  TEST(a_system_name_and_its_demangled_name_both_count))
