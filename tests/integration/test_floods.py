@@ -217,7 +217,7 @@ def test_processes_with_ever_new_names_make_a_bounded_number_of_series(own, plac
     assert not any(labels["comm"].startswith("attacker") for labels, _, _ in found
                    if labels.get("pid") in {str(attacker.pid) for attacker in attackers})
     assert others and "other" in comms
-    assert {labels["comm"] for labels, _, _ in found if labels.get("pid") == late_pid} == {"late"}
-    assert {labels["comm"] for labels, _, _ in found
-            if labels.get("pid") == str(victim.pid)
-            and labels.get("exe") == str(PROGRAMS / "burn")} == {"burn"}  # before its exec: python3
+    for pid, program in (late_pid, late), (str(victim.pid), PROGRAMS / "burn"):
+        assert {labels["comm"] for labels, _, _ in found  # before its exec it is python3
+                if labels.get("pid") == pid and labels.get("exe") == str(program)
+                } == {Path(program).name}

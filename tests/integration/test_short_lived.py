@@ -146,13 +146,14 @@ def not_shipped_of(crowd):
 def test_user_stacks_in_the_middle_of_an_exec_end_as_exec(crowd, figure):
     stacks = [([f for f in frames if not f[3]], [f[3] for f in frames if f[3]])
               for _, frames in crowd.samples]
-    leaves = sum(in_exec(user, kernel) and not is_whole(user) for user, kernel in stacks)
+    leaves = [user for user, kernel in stacks if in_exec(user, kernel)]
+    cut_off = sum(not is_whole(user) for user in leaves)
     in_an_exec = crowd.ends.count("exec")
 
     figure(f"{crowd.name}: {in_an_exec} of {len(crowd.user)} user stacks end in an exec; "
            f"{crowd.ends.count('no_table')} for want of a table")
-    assert in_an_exec <= leaves
-    assert leaves - in_an_exec - not_shipped_of(crowd) <= shares.most(0.02, len(crowd.user))
+    assert in_an_exec <= len(leaves)  # one of them may lie where a program begins
+    assert cut_off - in_an_exec - not_shipped_of(crowd) <= shares.most(0.02, len(crowd.user))
     assert in_an_exec > 0 or crowd.name != "sh"
 
 
