@@ -2,8 +2,9 @@
 """generated_programs - programs of random shape whose stacks, and their shares, are known.
 
 A program is a tree of functions. Each leaf of the tree uses a known part of the CPU time. An edge
-of the tree is a direct call, a call by pointer, a recursion, or a call by bsearch() (C and C++). Below main() there may also be threads. All functions are named fn_N, so the stacks of a
-sample are compared with the paths of the tree by these numbers alone.
+of the tree is a direct call, a call by pointer, a recursion, or a call by bsearch() (C and C++).
+The tree may be in a thread. All functions are named fn_N, so the stacks of a sample are compared
+with the paths of the tree by these numbers alone.
 
 What is drawn: the tree, the language, the compiler and its flags, and where the debug info is. The
 same seed draws the same programs.
@@ -104,8 +105,8 @@ class Writer:
         self.total = sum(node.weight for root in roots for node in root.each())
 
     def source(self):
-        bodies = [self.function(node) for root in self.roots for node in reversed(list(root.each()))]
-        return self.HEAD + "".join(bodies) + self.main()
+        nodes = [node for root in self.roots for node in reversed(list(root.each()))]
+        return self.HEAD + "".join(map(self.function, nodes)) + self.main()
 
 
 class C(Writer):
@@ -208,7 +209,8 @@ template <typename T> struct Box { std::vector<T> items; };
 
     def call(self, child):
         if child.edge in ("call", "recursion"):
-            return f"\tresult += tree::{child.name}({RECURSIONS if child.edge == 'recursion' else 'n'});\n"
+            given = RECURSIONS if child.edge == "recursion" else "n"
+            return f"\tresult += tree::{child.name}({given});\n"
         return super().call(child)
 
     def around(self, node):
@@ -252,8 +254,9 @@ fn used() -> f64 {
             body = (f"    if n > 0 {{ result = black_box({node.name}(n - 1)); "
                     f"return black_box(result); }}\n") + body
         how = "#[inline(always)]" if node.is_inlined else "#[inline(never)]"
-        return (f"\n{how}\nfn {node.name}(n: u64) -> u64 {{\n    let mut result: u64 = n % 2;\n{body}"
-                f"    result %= 1000;\n    black_box(result + {node.number})\n}}\n")
+        return (f"\n{how}\nfn {node.name}(n: u64) -> u64 {{\n"
+                f"    let mut result: u64 = n % 2;\n{body}    result %= 1000;\n"
+                f"    black_box(result + {node.number})\n}}\n")
 
     def main(self):
         calls = "".join(map(self.call, self.roots)).replace("    ", "        ")
