@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <inttypes.h>
 
+enum { JOIN_POLL_MS = 10 }; /* joins are for the end of a service */
+
 struct watched {
 	const char *thread;        /* NULL: the thread is not watched */
 	const char *_Atomic doing; /* NULL: not said */
 	_Atomic uint64_t advanced_ns;
-	struct watched *next;
+	struct watched *next, **place; /* what points to it */
 };
 
 static _Thread_local struct watched own;
@@ -28,20 +30,21 @@ void liveness_begin(const char *thread)
 	own.advanced_ns = clock_monotonic_ns();
 	pthread_mutex_lock(&lock);
 	own.next = first;
+	own.place = &first;
+	if (first)
+		first->place = &own.next;
 	first = &own;
 	pthread_mutex_unlock(&lock);
 }
 
 void liveness_end(void)
 {
-	struct watched **at = &first;
-
 	if (!own.thread)
 		return;
 	pthread_mutex_lock(&lock);
-	while (*at != &own)
-		at = &(*at)->next;
-	*at = own.next;
+	*own.place = own.next;
+	if (own.next)
+		own.next->place = own.place;
 	pthread_mutex_unlock(&lock);
 	own.thread = NULL;
 }
@@ -66,16 +69,12 @@ int liveness_wait_ms(uint64_t left_ms)
 	return (int)(left_ms < most_ms ? left_ms : most_ms);
 }
 
-/* Not pthread_clockjoin_np(), which ThreadSanitizer does not know. If the clock is set back, a wait
- * is longer, but it ends with the thread. */
+/* Not pthread_clockjoin_np(), which ThreadSanitizer does not know, nor pthread_timedjoin_np(),
+ * whose clock can be set back. clock_sleep_ms() advances. */
 void liveness_join(pthread_t thread)
 {
-	struct timespec until;
-
-	do
-		until = clock_timespec(clock_unix_ns() +
-				       (uint64_t)liveness_wait_ms(LIVENESS_WAIT_MS) * NS_PER_MS);
-	while (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT);
+	while (pthread_tryjoin_np(thread, NULL) == EBUSY)
+		clock_sleep_ms(JOIN_POLL_MS);
 }
 
 bool liveness_check(struct err *why)

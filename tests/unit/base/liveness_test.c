@@ -135,6 +135,31 @@ static void the_thread_that_hung_first_is_named(void **state)
 	liveness_end();
 }
 
+static void threads_end_in_any_order(void **state)
+{
+	static const size_t orders[][3] = { { 0, 1, 2 }, { 1, 0, 2 }, { 2, 1, 0 } };
+	struct err why;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+		struct other others[3];
+		pthread_t threads[3];
+
+		for (size_t j = 0; j < 3; j++) {
+			others[j] = (struct other){ PTHREAD_MUTEX_INITIALIZER,
+						    PTHREAD_COND_INITIALIZER, false, false };
+			start_other(&others[j], &threads[j]);
+		}
+		pass(LIVENESS_MS + 1000);
+		for (size_t j = 0; j < 3; j++) {
+			assert_false(liveness_check(&why));
+			end_other(&others[orders[i][j]]);
+			liveness_join(threads[orders[i][j]]);
+		}
+		assert_true(liveness_check(&why));
+	}
+}
+
 static void a_wait_is_divided_and_advances(void **state)
 {
 	struct other other = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false };
@@ -160,4 +185,5 @@ static void a_wait_is_divided_and_advances(void **state)
 
 RUN_TESTS(TEST(a_thread_that_does_not_advance_is_named),
 	  TEST(a_thread_that_is_not_watched_cannot_hang), TEST(the_first_name_stays),
-	  TEST(the_thread_that_hung_first_is_named), TEST(a_wait_is_divided_and_advances))
+	  TEST(the_thread_that_hung_first_is_named), TEST(threads_end_in_any_order),
+	  TEST(a_wait_is_divided_and_advances))
