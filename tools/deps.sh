@@ -29,6 +29,7 @@ testing=(
 	python3-redis python3-protobuf chromium elfutils binutils curl prometheus=promtool debuginfod gdb
 	python3-fusepy
 	libc6-dbg libstdc++6-12-dbg dwz linux-perf=perf
+	bc jq luajit ocaml-nox=ocamlopt ruby sqlite3 tcl=tclsh # programs whose stacks are walked
 	musl-tools=musl-gcc libc6-arm64-cross libstdc++6-arm64-cross rustc=rustc golang-go=go golang-1.19-go=/usr/lib/go-1.19/bin/go openjdk-17-jdk-headless=javac
 )
 checking=(clang-format-14 clang-tidy-14 shellcheck cppcheck gcovr git linux-libc-dev-arm64-cross)

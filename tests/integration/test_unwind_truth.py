@@ -149,6 +149,112 @@ def test_redis_under_load_is_walked_like_libdwfl(build, servers, tmp_path, figur
     judge(figure, "redis", compare(build, tmp_path / "data")[0])
 
 
+RUBY = """
+def fib(n) n < 2 ? n : fib(n - 1) + fib(n - 2) end
+stop = Time.now + %d
+while Time.now < stop
+  fib(15)
+  (1..2000).map { |i| i.to_s * 3 }.sort.join.gsub(/1+/) { |m| m.length.to_s }
+end
+"""
+PERL = """
+my $end = time + %d; my %%words;
+sub fib { my $n = shift; $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
+while (time < $end) { fib(15); $words{$_ * 7 %% 1000} .= "abc" x 3 for 1 .. 2000;
+  my $all = join ",", sort values %%words; $all =~ s/(abc)+/x/g; %%words = () }
+"""
+LUA = """
+local stop = os.clock() + %d
+local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+while os.clock() < stop do
+  local t = {} for i = 1, 2000 do t[i] = tostring(i * 7 %% 1000) end
+  table.sort(t) fib(20) string.gsub(table.concat(t), "1+", "x")
+end
+"""
+TCL = """
+proc fib n {expr {$n < 2 ? $n : [fib [expr {$n-1}]] + [fib [expr {$n-2}]]}}
+set stop [expr {[clock seconds] + %d}]
+while {[clock seconds] < $stop} {fib 15; lsort [split [string repeat "c b a " 500]]}
+"""
+OCAML = """
+module M = Map.Make (Int)
+let rec fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)
+let () =
+  let stop = Sys.time () +. %d. in
+  while Sys.time () < stop do
+    ignore (fib 15);
+    let m = List.fold_left (fun m i -> M.add (i * 7919 mod 5000) (string_of_int i) m) M.empty
+        (List.init 3000 Fun.id) in
+    ignore (List.sort compare (M.bindings m))
+  done
+"""
+
+
+def source_of(place, name, text):
+    (place / name).write_text(text)
+    return place / name
+
+
+def compiled(place, name, text, *command):
+    """A program that a compiler makes of a source: OUT and IN stand for the files."""
+    files = {"IN": source_of(place, name, text), "OUT": place / Path(name).stem}
+    unwind_programs.make(*(files.get(word, word) for word in command), cwd=place)
+    return files["OUT"]
+
+
+def chains(kind):
+    def command(build, _place):
+        return [shutil.copy(build / "tests" / "programs" / "chains", _place), kind, SECONDS, 50]
+    return command
+
+
+def many_functions(place, name):
+    return source_of(place, name, "#include <map>\n#include <string>\n" + "".join(
+        f"std::string f{i}(std::map<int, std::string> &m) {{ m[{i}] += 'a'; return m[{i}]; }}\n"
+        for i in range(200)))
+
+
+# name -> (build, place) -> command. With those above and below, programs of 20 kinds.
+MORE = {
+    "perl": lambda _, place: ["perl", source_of(place, "a.pl", PERL % SECONDS)],
+    "ruby": lambda _, place: ["ruby", source_of(place, "a.rb", RUBY % SECONDS)],
+    "tcl": lambda _, place: ["tclsh", source_of(place, "a.tcl", TCL % SECONDS)],
+    "luajit": lambda _, place: ["luajit", "-joff", source_of(place, "a.lua", LUA % SECONDS)],
+    "ocaml": lambda _, place: [compiled(place, "a.ml", OCAML % SECONDS,
+                                        "ocamlopt", "-o", "OUT", "IN")],
+    "sqlite": lambda _, place: [
+        "sqlite3", place / "a.db", "with recursive n(i) as (select 1 union all select i + 1 from n "
+        "limit 2000000) select count(*), max(i * 7919 % 1000) from n group by i % 100"],
+    "bc": lambda _, place: ["sh", "-c", "echo 'scale=3500; 4*a(1)' | bc -lq"],
+    "jq": lambda _, place: ["jq", "-n", "[range(400000)] | map(tostring) | sort | length"],
+    "awk": lambda _, place: ["awk", "BEGIN { while (i++ < 6000000) a[i % 5000] = a[i % 700] i }"],
+    "openssl": lambda *_: ["openssl", "speed", "-seconds", "1", "sha256", "rsa2048"],
+    "xz": lambda build, _: ["sh", "-c", f"xz -9 -c {build}/services/agent/decima-agent >/dev/null"],
+    "zstd": lambda build, _: [
+        "sh", "-c", f"zstd -19 -c {build}/services/agent/decima-agent >/dev/null"],
+    "git": lambda build, _: ["git", "-C", build.parent, "log", "--stat", "-300", "--format=%s"],
+    "gdb": lambda build, _: ["gdb", "-nx", "-batch", "-ex", "info functions main",
+                             build / "services" / "agent" / "decima-agent"],
+    "clang": lambda _, place: ["clang++-14", "-O2", "-c", many_functions(place, "some.cc"), "-o",
+                               place / "some.o"],
+    "rustc": lambda _, place: ["rustc", "-O", unwind_programs.SOURCES / "chain.rs", "-o",
+                               place / "chain"],
+    "recursion": chains("recursion"),
+    "alloca": chains("alloca"),
+    "threads": chains("thread"),
+    "realigned": chains("realigned"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MORE)
+def test_programs_of_many_kinds_are_walked_like_libdwfl(name, build, tmp_path, figure):
+    command = MORE[name](build, tmp_path)
+    capture(tmp_path / "data", *command)
+
+    judge(figure, name, compare(build, tmp_path / "data")[0])
+
+
 def perf_script(out):
     """{(thread, time in ns): [address, ... leaf first]} of perf's own walk of its capture."""
     command = [unwind_programs.tool("perf"), "script", "-i", out, "--ns", "--max-stack", "500",
