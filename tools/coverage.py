@@ -74,7 +74,7 @@ PURE = {
     "services/querier/merge": "gauge grouping memory merge range_sums",
     "services/querier/report": """binary_name build_lists collapsed diff flame flame_paths
         flame_report flame_symbols flame_table frame_identity frame_text frozen json_response
-        query_stats range_report report report_columns table_report""",
+        query_stats range_report report report_columns table_report unnamed""",
     "services/querier/symbolize": """cached_binary lookup_addresses symbol_cache symbol_lookup
         symbolization symbolize_merge""",
     "services/symbolizer/shared_cache": "address_pages cache_value",

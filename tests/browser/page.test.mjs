@@ -68,6 +68,16 @@ pageTest("shows the flame graph and the functions of the last hour", "/", async 
 	assert.match(await page.locator(".amount").innerText(), /^48\.4 s in \d+ frames$/);
 });
 
+pageTest("says what has no function names, and what helps", "/", async (page) => {
+	await flame(page).waitFor();
+	const line = page.locator("details.unnamed summary");
+	assert.match(await line.innerText(), /^[\d.]+% has no function names: proxy [\d.]+%\. What helps\?$/);
+
+	await line.click();
+	await page.getByRole("cell", { name: "proxy", exact: true }).waitFor();
+	await page.getByText(/--symbolizer-url/).waitFor();
+});
+
 /* Observers of sizes run in the order of their creation, the last steps before the browser paints. */
 pageTest("is never painted without its flame graph while its size changes", "/?panes=flame", async (page) => {
 	await flame(page).waitFor();

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 import urllib.parse
+import urllib.request
 
 import pytest
 
@@ -45,6 +46,28 @@ def test_symbolized_values_equal_the_values_by_address(named):
 
     assert {";".join(stack): n // PERIOD for stack, n in plain.items()} == PLAIN | OF_BETA
     assert sum(named.stacks().values()) * PERIOD == sum(plain.values())
+
+
+def test_what_has_no_names_is_listed_with_its_reason_and_a_remedy(named):
+    """alpha has 1 tick without a symbol, beta has no debug info: 6 ticks."""
+    with urllib.request.urlopen(f"{named.querier.url}/api/v1/unnamed?query=%7B%7D",
+                                timeout=60) as response:
+        data = json.load(response)["data"]
+
+    rows = [(row["binary"], row["reason_code"], row["self"] // PERIOD) for row in data["rows"]]
+    assert rows == [("beta", "no_debug_info", 6), ("alpha", "no_symbol", 1)]
+    assert (data["total"], data["unnamed"]) == (12 * PERIOD, 7 * PERIOD)
+    assert data["unit"] == "nanoseconds" and data["rows"][0]["reason"] == NO_DEBUG_INFO
+    assert "--debuginfod-upstream-servers" in data["rows"][0]["remedy"]
+
+
+def test_without_a_symbolizer_nothing_has_a_name(filled):
+    data = filled.data("unnamed", query='{comm="alpha"}')
+
+    assert [(row["binary"], row["reason_code"]) for row in data["rows"]] == [
+        ("alpha", "not_symbolized")]
+    assert data["unnamed"] == data["total"] == 6 * PERIOD
+    assert filled.api("unnamed")[0] == 400  # the query is missing
 
 
 def test_a_flame_graph_has_functions_or_the_reason_for_an_address(named):

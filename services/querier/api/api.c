@@ -39,22 +39,23 @@ static void serve_root(void *self, const struct http_request *req, struct http_r
 		serve_page(self, req, res);
 		return;
 	}
-	res->body =
-		STR("Decima, a continuous profiler: where the machines of this fleet spend CPU "
-		    "time and memory.\n\n"
-		    "/api/v1/query?query={}&report=collapsed   stacks of all CPU samples\n"
-		    "/api/v1/query?query={}&report=pprof       the same, for go tool pprof\n"
-		    "/api/v1/query?query={}&report=flamegraph  the same as a tree, in JSON\n"
-		    "/api/v1/query?query={}&report=table       functions, in JSON\n"
-		    "/api/v1/query_range?query={}&sum_by=comm  sums over time, in JSON\n"
-		    "/api/v1/series                            the label sets of stored profiles\n"
-		    "/api/v1/labels                            the names of all labels\n"
-		    "/api/v1/label/comm/values                 the values of one label: programs\n"
-		    "/api/v1/profile_types                     the types of stored profiles\n"
-		    "/api/v1/fleet                             hosts, and the balance of their "
-		    "samples\n"
-		    "/metrics  /healthy  /ready                the state of this service\n\n"
-		    "docs/api.md describes all endpoints.\n");
+	res->body = STR(
+		"Decima, a continuous profiler: where the machines of this fleet spend CPU "
+		"time and memory.\n\n"
+		"/api/v1/query?query={}&report=collapsed   stacks of all CPU samples\n"
+		"/api/v1/query?query={}&report=pprof       the same, for go tool pprof\n"
+		"/api/v1/query?query={}&report=flamegraph  the same as a tree, in JSON\n"
+		"/api/v1/query?query={}&report=table       functions, in JSON\n"
+		"/api/v1/query_range?query={}&sum_by=comm  sums over time, in JSON\n"
+		"/api/v1/unnamed?query={}                  what has no function names, and why\n"
+		"/api/v1/series                            the label sets of stored profiles\n"
+		"/api/v1/labels                            the names of all labels\n"
+		"/api/v1/label/comm/values                 the values of one label: programs\n"
+		"/api/v1/profile_types                     the types of stored profiles\n"
+		"/api/v1/fleet                             hosts, and the balance of their "
+		"samples\n"
+		"/metrics  /healthy  /ready                the state of this service\n\n"
+		"docs/api.md describes all endpoints.\n");
 }
 
 #define ENDPOINT_HANDLER(constant, name, ...)                                            \

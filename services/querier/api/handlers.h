@@ -20,6 +20,7 @@
 	ROW(QUERY, query, "GET", "/api/v1/query", 0)                         \
 	ROW(QUERY_RANGE, query_range, "GET", "/api/v1/query_range", 0)       \
 	ROW(DIFF, diff, "GET", "/api/v1/diff", 0)                            \
+	ROW(UNNAMED, unnamed, "GET", "/api/v1/unnamed", 0)                   \
 	ROW(FLEET, fleet, "GET", "/api/v1/fleet", 0)                         \
 	ROW(SHARE, share, "POST", "/api/v1/share", SHARE_BODY_MAX)           \
 	ROW(SHARED, shared, "GET", "/api/v1/share/", 0)                      \

@@ -59,16 +59,6 @@ static void add(struct symbols_job *job, struct pending pending)
 	job->pending[job->count++] = pending;
 }
 
-/* Why the function of a frame is unknown. NAME_KNOWN: it was not symbolized. */
-static enum name_reason reason_of(const struct merge *merge, size_t index)
-{
-	const struct frame *frame = &merge->set.frames.items[index];
-
-	if (!frame->build_id.len)
-		return frame->path.len ? NAME_NO_BUILD_ID : NAME_NO_FILE;
-	return merge->reasons ? (enum name_reason)merge->reasons[index] : NAME_KNOWN;
-}
-
 static void add_frames(struct symbols_job *job, size_t side)
 {
 	const struct merge *merge = job->symbols->merges[side];
@@ -84,7 +74,7 @@ static void add_frames(struct symbols_job *job, size_t side)
 					   .frame = frame,
 					   .place = &places[i],
 					   .side = (uint8_t)side,
-					   .reason = (uint8_t)reason_of(merge, i) });
+					   .reason = (uint8_t)frame_reason(merge, i) });
 	}
 }
 

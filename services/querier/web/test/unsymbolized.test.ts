@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 
 import { treeFrom } from "../src/flame/tree";
-import { adviceOn } from "../src/flame/unsymbolized";
-import { responseOf, nodeNamed } from "./tree_of";
+import { adviceOn, unnamedOf } from "../src/flame/unsymbolized";
+import { nodeNamed, responseOf, treeOf } from "./tree_of";
 
 /** The advice on the frame prog+0x10 of a binary with a build id, for a reason from the API. */
 function adviceFor(reason = "", word = "", buildId = "c0ffee") {
@@ -36,5 +36,22 @@ describe("the advice on a frame without a name", () => {
 	it("is null if there is a name", () => {
 		const tree = treeFrom(responseOf({ main: 1 }));
 		expect(adviceOn(tree, nodeNamed(tree, "main"))).toBeNull();
+	});
+});
+
+describe("the part of a profile without names", () => {
+	it("is the self time of addresses, by binary", () => {
+		const found = unnamedOf(treeOf({ "main;prog+0x10": 3, "main;prog+0x20": 4, "main;x+0x1@/lib/x.so": 9, "main;prog+0x10;named": 50, main: 5 }));
+		expect(found).toEqual({
+			value: 16,
+			binaries: [
+				{ name: "x.so", value: 9 },
+				{ name: "prog", value: 7 },
+			],
+		});
+	});
+
+	it("is nothing if all leaves have names", () => {
+		expect(unnamedOf(treeOf({ "main;prog+0x10;work": 3 }))).toEqual({ value: 0, binaries: [] });
 	});
 });

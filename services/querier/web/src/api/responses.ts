@@ -28,6 +28,14 @@ export interface FlameResponse {
 	};
 }
 
+/** What has no function names, by binary and reason, the greatest first. */
+export interface UnnamedResponse {
+	unit: string;
+	total: number;
+	unnamed: number;
+	rows: { binary: string; reason: string; reason_code: string; remedy: string; self: number }[];
+}
+
 /** A flame graph of two compared profiles: a is before, b is after. */
 export interface DiffResponse {
 	unit: string;

@@ -38,3 +38,22 @@ export function adviceOn(tree: Tree, node: number): Advice | null {
 		todo: "Link the binary with -Wl,--build-id.",
 	};
 }
+
+/** The part of a profile whose innermost function is unknown. */
+export interface Unnamed {
+	value: number;
+	binaries: { name: string; value: number }[]; // the greatest first; "": code in no file
+}
+
+export function unnamedOf(tree: Tree): Unnamed {
+	const values = new Map<string, number>();
+	let value = 0;
+	for (let node = 0; node < tree.count; node++) {
+		if (!tree.self[node] || !tree.names[tree.address[node]]) continue;
+		const name = baseName(tree.names[tree.binary[node]]);
+		values.set(name, (values.get(name) ?? 0) + tree.self[node]);
+		value += tree.self[node];
+	}
+	const binaries = [...values].map(([name, value]) => ({ name, value }));
+	return { value, binaries: binaries.sort((a, b) => b.value - a.value) };
+}

@@ -12,6 +12,7 @@ import type { View } from "../state/view";
 import { NoData } from "./no_data";
 import { Failure, Loading, InvalidSelector, Warnings } from "./notice";
 import { Panes } from "./panes";
+import { Unnamed } from "./unnamed";
 
 interface ProfileProps {
 	view: View;
@@ -42,6 +43,7 @@ export function Profile(props: ProfileProps) {
 			{props.invalid && <InvalidSelector />}
 			{request.error && !props.invalid && !isSelectorError(request.error) && <Failure error={request.error} reload={props.reload} />}
 			<Warnings texts={response?.warnings ?? []} />
+			{tree && !empty && !request.error && <Unnamed tree={tree} query={view.query} window={window} />}
 			{tree && !empty && !request.error && <Panes {...props} tree={tree} />}
 			{empty && !request.error && !request.loading && <NoData view={view} window={window} change={props.change} />}
 		</section>
