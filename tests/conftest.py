@@ -15,15 +15,17 @@ from harness import compile_protos  # noqa: E402  (the path comes first)
 
 CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
 FIGURES = []
-FLEETS = {"chaos", "compose", "test_page.py", "test_split_dwarf.py", "test_symbols.py"}
+# The lane `fleets`: what has a fleet of its own anyway, and so much else that the lanes take as long.
+FLEETS = {"chaos", "compose", "test_page.py", "test_split_dwarf.py", "test_symbols.py",
+          "test_hangs.py", "test_hung_mount.py", "test_killed.py", "test_liveness.py"}
 SHOWN = 40  # a test's name shows this number of characters of a long parameter
 
 
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run tests marked long")
     parser.addoption("--lane", choices=["machine", "fleets", "servers"],
-                     help="only tests that sample this machine; or of the others only the page, "
-                          "chaos, containers and symbols (fleets); or only the rest")
+                     help="only the page, chaos, containers, symbols and what hangs (fleets); or "
+                          "of the others only those that sample this machine; or only the rest")
 
 
 def pytest_configure(config):
@@ -44,9 +46,9 @@ def samples(item):
 
 
 def lane_of(item):
-    if samples(item):
-        return "machine"
-    return "fleets" if FLEETS & {item.path.name, item.path.parent.name} else "servers"
+    if FLEETS & {item.path.name, item.path.parent.name}:
+        return "fleets"
+    return "machine" if samples(item) else "servers"
 
 
 def pytest_collection_modifyitems(config, items):

@@ -10,8 +10,8 @@
     tools/test.py --only web          type check of the web page, and its unit tests in Vitest
     tools/test.py --only integration  pytest with real servers, a browser and containers, and a
                                       short run of tests/chaos. Three lanes run in parallel:
-                                      tests that profile the machine; the page, chaos, containers
-                                      and symbols; tests of servers
+                                      the page, chaos, containers, symbols and what hangs; tests
+                                      that profile the machine; tests of servers
 
 C tests run in build-asan/ (gcc, ASan, UBSan), the integration tests against the release build in
 build/. All other parts run beside the integration tests, at a lower priority: the integration tests
