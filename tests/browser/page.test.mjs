@@ -648,6 +648,7 @@ screenshot("explore-2560-dark", `/?range=${SHOP}&search=json`, size(2560, 1440, 
 screenshot("readme-profile-light", `/?range=${SHOP}`, size(1280, 860, "light"), showShop);
 screenshot("readme-profile-dark", `/?range=${SHOP}&search=json`, size(1280, 860, "dark"), showShop);
 screenshot("readme-compare", `/compare?range=${NOW - 3 * 3600 - 1500}..${NOW - 3 * 3600}&panes=flame`, size(1280, 860, "light"), showShopCompared);
+screenshot("unnamed-1280-dark", "/?range=30m", size(1280, 800, "dark"), showUnnamed);
 screenshot("callers-1280-light", `/?range=${SHOP}&callers=*&panes=flame&search=json`, size(1280, 800, "light"), showCallers);
 screenshot("menu-1280-dark", "/?range=30m", size(1280, 800, "dark"), showMenu);
 screenshot("halves-1280-light", `/compare?range=${NOW - 900}..${NOW + 1}`, size(1280, 800, "light"), showHalves);
@@ -724,6 +725,11 @@ async function showMenu(page) {
 	await chooseCheckout(page);
 	await page.keyboard.press("Shift+F10");
 	await page.getByRole("menu").waitFor();
+}
+
+async function showUnnamed(page) {
+	await page.locator("details.unnamed summary").click();
+	await page.getByRole("cell", { name: "proxy", exact: true }).waitFor();
 }
 
 async function showCallers(page) {
