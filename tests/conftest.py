@@ -15,7 +15,7 @@ from harness import compile_protos  # noqa: E402  (the path comes first)
 
 CAN_SAMPLE = os.geteuid() == 0 and Path("/sys/kernel/btf/vmlinux").exists()
 FIGURES = []
-# The lane `fleets`: what has a fleet of its own anyway, and so much else that the lanes take as long.
+# The lane `fleets`: what has a fleet of its own anyway, and what waits long.
 FLEETS = {"chaos", "compose", "test_page.py", "test_split_dwarf.py", "test_symbols.py",
           "test_hangs.py", "test_hung_mount.py", "test_killed.py", "test_liveness.py"}
 SHOWN = 40  # a test's name shows this number of characters of a long parameter

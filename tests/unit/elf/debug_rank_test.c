@@ -91,7 +91,8 @@ static void ranks_a_file_by_its_contents(void **state)
 		  "$OUT.s "
 		  "$OUT",
 		  DEBUG_DWARF, true },
-		{ "cc -g -gdwarf-5 -o $OUT.s $OUT.c; objcopy --add-section .debug_addr=/bin/sh $OUT.s "
+		{ "cc -g -gdwarf-5 -o $OUT.s $OUT.c; objcopy --add-section .debug_addr=/bin/sh "
+		  "$OUT.s "
 		  "$OUT",
 		  DEBUG_DWARF, true },
 		/* with its package */
