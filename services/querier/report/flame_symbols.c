@@ -262,6 +262,7 @@ static str first_file(const struct pending *pending, size_t count)
 
 	while (i + 1 < count && pending[i].frame->file.len == 0)
 		i++;
+	assert(pending[i].frame); /* a symbol is of frames only, or of none: is_one_symbol() */
 	return pending[i].frame->file;
 }
 
