@@ -124,6 +124,13 @@ static int one = 1;
 static void *(*volatile search)(const void *, const void *, size_t, size_t,
 				int (*)(const void *, const void *)) = bsearch;
 
+/* One loop for all leaves: the same steps in another place may cost twice as much. */
+__attribute__((noinline)) static void spend(unsigned long steps)
+{
+	for (unsigned long i = 0; i < steps; i++)
+		sink += i;
+}
+
 static double used(void)
 {
 	struct timespec now;
@@ -138,9 +145,7 @@ static double used(void)
         return f"{how} int {name}(int n)"
 
     def spin(self, node):
-        """Constants of its own, so that no compiler or linker merges equal functions."""
-        return (f"\tfor (unsigned long i = 0; i < {steps_of(node, self.total)}; i++)\n"
-                f"\t\tsink += i ^ {node.number};\n")
+        return f"\tspend({steps_of(node, self.total)});\n"
 
     def call(self, child):
         if child.edge == "pointer":
@@ -233,6 +238,13 @@ use std::hint::black_box;
 struct Timespec { seconds: i64, nanoseconds: i64 }
 extern "C" { fn clock_gettime(clock: i32, time: *mut Timespec) -> i32; }
 
+#[inline(never)]
+fn spend(steps: u64) -> u64 {
+    let mut result = 0u64;
+    for i in 0..steps { result = black_box(result.wrapping_add(i)); }
+    result % 1000
+}
+
 fn used() -> f64 {
     let mut now = Timespec { seconds: 0, nanoseconds: 0 };
     unsafe { clock_gettime(2, &mut now); }
@@ -248,8 +260,7 @@ fn used() -> f64 {
 
     def function(self, node):
         body = "".join(map(self.call, node.children)) or (
-            f"    for i in 0..{steps_of(node, self.total)}u64 {{ "
-            f"result = black_box(result.wrapping_add(i ^ {node.number})); }}\n")
+            f"    result += spend({steps_of(node, self.total)});\n")
         if node.edge == "recursion":
             body = (f"    if n > 0 {{ result = black_box({node.name}(n - 1)); "
                     f"return black_box(result); }}\n") + body
@@ -286,6 +297,13 @@ import (
 
 var sink uint64
 
+//go:noinline
+func spend(steps uint64) {
+	for i := uint64(0); i < steps; i++ {
+		sink += i
+	}
+}
+
 func used() float64 {
 	var usage syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
@@ -302,8 +320,7 @@ func used() float64 {
 
     def function(self, node):
         body = "".join(map(self.call, node.children)) or (
-            f"\tfor i := uint64(0); i < {steps_of(node, self.total)}; i++ {{\n"
-            f"\t\tsink += i ^ {node.number}\n\t}}\n")
+            f"\tspend({steps_of(node, self.total)})\n")
         if node.edge == "recursion":
             body = (f"\tif n > 0 {{\n\t\tresult = {node.name}(n - 1)\n\t\tsink += result\n"
                     f"\t\treturn result\n\t}}\n") + body
