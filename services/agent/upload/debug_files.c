@@ -154,7 +154,7 @@ bool debug_file_select(const struct debug_target *target, const struct debug_fil
 	       file_parser_add_package(parser, file->package_fd, ret_parsed, err);
 }
 
-/* Adds the package at path.dwp if there is one. */
+/* Adds the package at path.dwp if there is one, and if both together may be uploaded. */
 static bool add_package(const struct debug_target *target, const char *path,
 			struct debug_file *file, struct arena *arena)
 {
@@ -166,7 +166,8 @@ static bool add_package(const struct debug_target *target, const char *path,
 
 	with.package_fd = fd;
 	if (fd < 0 || !is_as_trusted(target, fd) ||
-	    !debug_file_select(target, &with, &parsed, &err))
+	    !debug_file_select(target, &with, &parsed, &err) ||
+	    parsed.extract_size > UPLOAD_FILE_BYTES_MAX)
 		return false;
 	file->package_fd = fd_take(&fd);
 	file->parsed.rank = parsed.rank;
