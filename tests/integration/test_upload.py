@@ -17,7 +17,7 @@ from uploads import (  # fleet: a fixture that start() uses
 pytestmark = pytest.mark.machine
 
 
-def test_a_program_that_ran_for_50_ms_is_symbolized_by_its_lines(start, tmp_path):
+def test_a_program_that_ran_for_half_a_second_is_symbolized_by_its_lines(start, tmp_path):
     service = start("debuginfo")
     agent = start("agent", debuginfo_url=service.url)
     program = Program(tmp_path / "a", "shortlived")
